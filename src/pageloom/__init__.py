@@ -1,0 +1,1 @@
+"""Pageloom: PDFs, scans and photos to structured documents."""

@@ -1,0 +1,45 @@
+"""The model class with the vision tower's sizes taken from config.json."""
+
+from __future__ import annotations
+
+from typing import Any
+from unittest.mock import patch
+
+import vllm.model_executor.models.deepseek_ocr2 as stock
+
+
+class TinyDeepseekOCR2(stock.DeepseekOCR2ForCausalLM):
+    """DeepSeek-OCR-2; small where the checkpoint says so, stock otherwise."""
+
+    def __init__(self, *, vllm_config: Any, prefix: str = "") -> None:
+        width = vllm_config.model_config.hf_config.vision_config.width
+        encoder, sam = width["qwen2-0-5b"], width["sam_vit_b"]
+        if "layers" not in encoder:  # a real checkpoint has no such key
+            super().__init__(vllm_config=vllm_config, prefix=prefix)
+            return
+        build_sam, build_encoder = stock.ImageEncoderViT, stock.build_qwen2_decoder_as_encoder
+
+        def tiny_sam(**sizes: Any) -> Any:
+            sizes.update(
+                depth=sam["layers"],
+                embed_dim=sam["width"],
+                num_heads=sam["heads"],
+                global_attn_indexes=tuple(sam["global_attn_indexes"]),
+                last_conv_output=encoder["dim"],
+            )
+            return build_sam(**sizes)
+
+        def tiny_encoder(**_: Any) -> Any:
+            return build_encoder(
+                decoder_layer=encoder["layers"],
+                hidden_dimension=encoder["dim"],
+                num_attention_heads=encoder["heads"],
+                num_key_value_heads=encoder["kv_heads"],
+                intermediate_size=encoder["intermediate_size"],
+            )
+
+        with (
+            patch.object(stock, "ImageEncoderViT", tiny_sam),
+            patch.object(stock, "build_qwen2_decoder_as_encoder", tiny_encoder),
+        ):
+            super().__init__(vllm_config=vllm_config, prefix=prefix)
