@@ -1,8 +1,8 @@
 """Every error Pageloom raises, as one tree.
 
 PageloomError
-  InputError          the caller's file: UnsupportedFormat, DamagedDocument, EmptyDocument, PasswordRequired, PasswordWrong,
-                      DocumentTooLarge, PageNotFound, LanguageUnsupported
+  InputError          the caller's file: UnsupportedFormat, DamagedDocument, EmptyDocument, PasswordRequired,
+                      PasswordWrong, DocumentTooLarge, PageNotFound, LanguageUnsupported
   PageError           one page could not be had: RenderTimeout, RenderCrashed, UnreadablePage
   EngineError         an engine could not be asked: EngineUnavailable, EngineTimeout, EngineDead, ModelsMissing
   RecognitionError    an engine answered, but not with a page: TruncatedText, RepeatedText, MalformedGrounding
@@ -15,7 +15,7 @@ from typing import ClassVar
 
 
 class PageloomError(Exception):
-    """Base of all our errors; `code` is stable and documented, `retryable` tells whether the same call may succeed later."""
+    """Base of all our errors; `code` is stable and documented, `retryable`: the same call may succeed later."""
 
     code: ClassVar[str] = "error"
     retryable: ClassVar[bool] = False

@@ -1,4 +1,4 @@
-"""All settings in one place: defaults < pageloom.toml < PAGELOOM_* < command line; read once, frozen, a typo is an error."""
+"""All settings in one place: defaults < pageloom.toml < PAGELOOM_* < command line; read once, frozen, no typos."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -111,8 +111,8 @@ class Settings(BaseSettings):
         settings_cls: type[BaseSettings],
         init_settings: PydanticBaseSettingsSource,
         env_settings: PydanticBaseSettingsSource,
-        dotenv_settings: PydanticBaseSettingsSource,
-        file_secret_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003 - no .env here
+        file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003 - nor secret files
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         """Command line, then environment, then the file; no .env, no secrets folder."""
         path = cls.config_file

@@ -7,7 +7,7 @@ from pageloom.model.geometry import Box, PageSize
 from pageloom.model.image import PageImage, Ruling, TextLine
 
 Reread = Callable[[Box, int], Sequence[TextLine]]
-"""Read one region again: box in the frame of the image, degrees clockwise by which it is turned first (0/90/180/270)."""
+"""Read one region again: box in the image's frame, degrees clockwise it is turned first (0/90/180/270)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,8 +27,8 @@ class Reason(Kept):
 class Verdict(Kept):
     """Can this page be believed?
 
-    ok: read as it stands; recovered: a second way was needed and worked; suspect: read, but something speaks against it;
-    failed: there is no text.
+    ok: read as it stands; recovered: a second way was needed and worked; suspect: read, but something
+    speaks against it; failed: there is no text.
     """
 
     state: VerdictState = "ok"

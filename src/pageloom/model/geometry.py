@@ -11,7 +11,7 @@ COMPACT = ConfigDict(extra="forbid")
 
 @dataclass(frozen=True, slots=True, config=COMPACT)
 class Box:
-    """A rectangle on a page, as fractions 0-1 of the page as shown (after /Rotate and EXIF), origin top left, y down."""
+    """A rectangle: fractions 0-1 of the page as shown (after /Rotate and EXIF), origin top left, y down."""
 
     x0: float
     y0: float
