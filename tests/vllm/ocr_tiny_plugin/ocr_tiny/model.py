@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
 from unittest.mock import patch
 
 import vllm.model_executor.models.deepseek_ocr2 as stock
+from torch import nn
+from vllm.config import VllmConfig
 
 
 class TinyDeepseekOCR2(stock.DeepseekOCR2ForCausalLM):
     """DeepSeek-OCR-2; small where the checkpoint says so, stock otherwise."""
 
-    def __init__(self, *, vllm_config: Any, prefix: str = "") -> None:
+    def __init__(self, *, vllm_config: VllmConfig, prefix: str = "") -> None:
         width = vllm_config.model_config.hf_config.vision_config.width
         encoder, sam = width["qwen2-0-5b"], width["sam_vit_b"]
         if "layers" not in encoder:  # a real checkpoint has no such key
@@ -19,7 +20,7 @@ class TinyDeepseekOCR2(stock.DeepseekOCR2ForCausalLM):
             return
         build_sam, build_encoder = stock.ImageEncoderViT, stock.build_qwen2_decoder_as_encoder
 
-        def tiny_sam(**sizes: Any) -> Any:
+        def tiny_sam(**sizes: object) -> nn.Module:
             sizes.update(
                 depth=sam["layers"],
                 embed_dim=sam["width"],
@@ -29,7 +30,7 @@ class TinyDeepseekOCR2(stock.DeepseekOCR2ForCausalLM):
             )
             return build_sam(**sizes)
 
-        def tiny_encoder(**_: Any) -> Any:
+        def tiny_encoder(**_: object) -> nn.Module:
             return build_encoder(
                 decoder_layer=encoder["layers"],
                 hidden_dimension=encoder["dim"],
