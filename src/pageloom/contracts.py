@@ -136,6 +136,7 @@ class EngineFactory(Protocol):
     Attributes:
         runs: "loop" engines are opened by `open`, "worker" engines by `load` inside a child process.
         target: how large pages should be drawn for it.
+        image_form: "raw" pixels (`PageRequest.image`) or "jpeg" (`PageRequest.encoded`); worker engines take raw.
         timeout_s: seconds without progress after which a page is given up.
     """
 
@@ -143,6 +144,7 @@ class EngineFactory(Protocol):
     runs: ClassVar[Literal["loop", "worker"]]
     options: ClassVar[type[Options]]
     target: ClassVar[Target]
+    image_form: ClassVar[Literal["raw", "jpeg"]]
     timeout_s: ClassVar[float]
 
     def available(self, options: Options) -> Availability:

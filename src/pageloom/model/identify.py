@@ -16,8 +16,7 @@ def numbered(page: int, blocks: Iterable[Block]) -> tuple[Block, ...]:
     several = list(blocks)
     ids = {block.id: block_id(page, order) for order, block in enumerate(several) if block.id}
     return tuple(
-        _named(block, block_id(page, order), order, ids.get(block.parent or ""))
-        for order, block in enumerate(several)
+        _named(block, block_id(page, order), order, ids.get(block.parent or "")) for order, block in enumerate(several)
     )
 
 

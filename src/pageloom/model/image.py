@@ -56,6 +56,15 @@ class PageImage:
 
 
 @dataclass(frozen=True, slots=True)
+class EncodedImage:
+    """A drawn page as JPEG (quality 90, 4:2:0), encoded in the worker: what engines beyond a wire are sent."""
+
+    jpeg: bytes
+    width_px: int
+    height_px: int
+
+
+@dataclass(frozen=True, slots=True)
 class TextLine:
     """A line found on a page, before it belongs to a block: by a recogniser or in the text layer.
 
@@ -126,11 +135,15 @@ class PageText:
 
 @dataclass(frozen=True, slots=True)
 class DrawnPage:
-    """What one trip to a decode worker brings: pixels (unless only text was asked), text layer, and remarks."""
+    """What one trip to a decode worker brings: pixels (unless only text was asked), text layer, and remarks.
+
+    `encoded` is filled instead of `image` for engines whose factory says `image_form = "jpeg"`.
+    """
 
     info: PageInfo
     image: PageImage | None
     text: PageText | None
+    encoded: EncodedImage | None = None
     notes: tuple[str, ...] = ()
     readable: Literal["readable", "blank", "low_contrast", "blurred", "too_small"] = "readable"
     measured: dict[str, float] = field(default_factory=dict)

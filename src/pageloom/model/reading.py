@@ -5,7 +5,7 @@ from typing import Literal
 
 from pageloom.model.blocks import Block
 from pageloom.model.document import EngineName
-from pageloom.model.image import PageImage, PageText
+from pageloom.model.image import EncodedImage, PageImage, PageText
 
 Task = Literal["markdown", "text", "figure", "locate", "custom"]
 Finish = Literal["stop", "length", "loop", "cancelled"]
@@ -35,6 +35,7 @@ class PageRequest:
     """One page for one engine.
 
     Attributes:
+        encoded: the page as JPEG, for engines whose factory says `image_form = "jpeg"`; `image` is None then.
         attempt: unique per try; late answers of an older attempt are dropped.
         languages: BCP 47 tags the reader should expect, most likely first; empty = find out.
         decoding: overrides of the dialect's defaults (a rung of the ladder), or None.
@@ -44,6 +45,7 @@ class PageRequest:
     number: int
     image: PageImage | None
     text: PageText | None
+    encoded: EncodedImage | None = None
     ask: Ask = Ask()
     languages: tuple[str, ...] = ()
     decoding: Decoding | None = None
