@@ -1,0 +1,1 @@
+"""The embedded CPU engine: PP-OCRv6 on ONNX Runtime."""
