@@ -1,0 +1,174 @@
+"""Rows of a column, and where a paragraph ends."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from pageloom.layout.pieces import Piece, around, cjk_share, is_cjk, middle
+from pageloom.layout.text import SOFT_HYPHENS
+
+_BULLET = r"[•●○◦▪■□◆◇▶►➢➤✓✔‣⁃·∙]"
+_NUMBERED = (
+    r"[(（]?(?:\d{1,3}|[a-zA-Z]|[ivxIVX]{1,5}|[一二三四五六七八九十]{1,3})[)）]"
+    r"|(?:\d{1,3}|[a-zA-Z]|[ivxIVX]{2,5})[.．](?=\s)"
+    r"|\d{1,3}[.．](?=[^\s\d.])|(?:\d{1,3}|[一二三四五六七八九十]{1,3})、|[①-⑳❶-❿⑴-⒇]"
+)
+MARKER = re.compile(rf"\s*(?P<marker>{_BULLET}(?=\s*\S)|[-–—*](?=\s+\S)|(?:{_NUMBERED})(?=\s*\S))\s*")
+_STOPS = tuple(".!?:;。！？：；…”\"'」』）)")
+
+
+@dataclass(slots=True, eq=False)
+class Row:
+    """Pieces that stand level, read along the line; points."""
+
+    pieces: list[Piece]
+    x0: float
+    y0: float
+    x1: float
+    y1: float
+    em: float
+    text: str
+
+    @property
+    def bold(self) -> bool:
+        """Whether the text layer calls all of it bold."""
+        return all(piece.line.bold for piece in self.pieces)
+
+    @property
+    def mono(self) -> bool:
+        """Whether the text layer calls all of it monospaced."""
+        return all(piece.line.mono for piece in self.pieces)
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """Measures of one column's rows in points: edges, usual white space between rows, and how sure sizes are.
+
+    Attributes:
+        exact: sizes come from fonts, not from boxes a detector drew.
+    """
+
+    x0: float
+    x1: float
+    gap: float
+    em: float
+    exact: bool
+
+
+def rows_of(pieces: Sequence[Piece]) -> list[Row]:
+    """Rows of pieces that are in reading order already (`order.in_rows`)."""
+    groups: list[list[Piece]] = []
+    for piece in pieces:
+        if groups and _level(groups[-1][-1], piece):
+            groups[-1].append(piece)
+        else:
+            groups.append([piece])
+    return [row_of(group) for group in groups]
+
+
+def row_of(pieces: list[Piece]) -> Row:
+    """One row of level pieces."""
+    x0, y0, x1, y1 = around(pieces)
+    em = max(pieces, key=lambda piece: len(piece.line.text)).em
+    text = pieces[0].line.text.strip()
+    for before, piece in pairwise(pieces):
+        more = piece.line.text.strip()
+        close = piece.x0 - before.x1 < 0.5 * em and (is_cjk(text[-1]) or is_cjk(more[0]))
+        text += more if close else f" {more}"
+    return Row(pieces, x0, y0, x1, y1, em, text)
+
+
+def _level(one: Piece, other: Piece) -> bool:
+    overlap = min(one.y1, other.y1) - max(one.y0, other.y0)
+    return overlap > 0.55 * min(one.y1 - one.y0, other.y1 - other.y0)
+
+
+def column_of(rows: Sequence[Row], *, exact: bool) -> Column:
+    """Measures of a column of rows (at least one)."""
+    em = middle((row.em for row in rows), 10.0)
+    gaps = [low.y0 - high.y1 for high, low in pairwise(rows) if low.y0 - high.y1 < 1.2 * em]
+    x0, _, x1, _ = around(rows)
+    return Column(x0, x1, middle(sorted(gaps)[: max(1, len(gaps) * 3 // 4)], 0.3 * em), em, exact)
+
+
+def paragraphs(rows: Sequence[Row], column: Column) -> list[list[Row]]:
+    """Rows of one column grouped into paragraphs."""
+    groups: list[list[Row]] = []
+    for place, row in enumerate(rows):
+        after = rows[place + 1] if place + 1 < len(rows) else None
+        if groups and not _begins(groups[-1], row, after, column):
+            groups[-1].append(row)
+        else:
+            groups.append([row])
+    return groups
+
+
+def _begins(group: Sequence[Row], row: Row, after: Row | None, column: Column) -> bool:
+    """Whether a row begins a new paragraph after a group."""
+    last = group[-1]
+    gap = row.y0 - last.y1
+    if gap > column.gap + 0.5 * min(last.em, row.em) or row.y1 < last.y0:
+        return True
+    if _other_print(last, row, column):
+        return True
+    if last.text.endswith(tuple(SOFT_HYPHENS)):
+        return False
+    if MARKER.match(row.text) and _marks(group, row, column):
+        return True
+    if _centred(group, row, column):
+        return False
+    return _indented(group, row, after) or _ended(group, row, column)
+
+
+def _other_print(last: Row, row: Row, column: Column) -> bool:
+    """Whether two rows are set in clearly different type."""
+    large, small = max(last.em, row.em), max(1.0, min(last.em, row.em))
+    if large / small > (1.12 if column.exact else 1.4):
+        return True
+    return column.exact and last.bold != row.bold and len(last.text) > 3 and len(row.text) > 3
+
+
+def _marks(group: Sequence[Row], row: Row, column: Column) -> bool:
+    """Whether the marker at a row's head begins something, not just a line that happens to start with a number."""
+    first, last = group[0], group[-1]
+    hanging = len(group) > 1 and row.x0 < group[-1].x0 - 0.7 * row.em
+    sibling = MARKER.match(first.text) is not None and abs(row.x0 - first.x0) < 1.2 * row.em
+    return hanging or sibling or _room(last, row, column) or last.text.endswith(_STOPS) or row.x0 > last.x0 + row.em
+
+
+def _centred(group: Sequence[Row], row: Row, column: Column) -> bool:
+    """Whether rows are centred in their column, as titles are."""
+    last = group[-1]
+    same = abs((last.x0 + last.x1) - (row.x0 + row.x1)) < 1.2 * row.em
+    margins = min(last.x0, row.x0) - column.x0 > row.em or abs(last.x0 - row.x0) > row.em
+    return same and margins and (last.x0 - column.x0 > row.em or row.x0 - column.x0 > row.em)
+
+
+def _indented(group: Sequence[Row], row: Row, after: Row | None) -> bool:
+    """Whether a row has the indent of a paragraph's first line, or ends a hanging indent."""
+    last = group[-1]
+    shift = row.x0 - last.x0
+    if 0.8 * row.em < shift < 6 * row.em:
+        first_line = after is None or after.x0 < row.x0 - 0.6 * row.em
+        hanging = len(group) == 1 and MARKER.match(group[0].text) is not None
+        outdented = len(group) == 1 and after is not None and abs(after.x0 - row.x0) < 0.5 * row.em
+        return first_line and not hanging and not outdented
+    # A row back at the left edge after a hanging part begins the next entry.
+    return len(group) > 1 and shift < -0.8 * row.em and group[0].x0 < last.x0 - 0.8 * row.em
+
+
+def _ended(group: Sequence[Row], row: Row, column: Column) -> bool:
+    """Whether the last row stopped although the next word had room: the author ended the line."""
+    last = group[-1]
+    return _room(last, row, column) and (last.text.endswith(_STOPS) or _room(last, row, column, extra=6))
+
+
+def _room(last: Row, row: Row, column: Column, extra: float = 1.0) -> bool:
+    """Whether the first word of a row would have fitted at the end of the row before, with `extra` ems to spare."""
+    if cjk_share(row.text[:6]) > 0.5:
+        word = 1.0 * row.em
+    else:
+        per_letter = (row.x1 - row.x0) / max(1, len(row.text))
+        word = per_letter * (len(row.text.split(maxsplit=1)[0]) + 1)
+    return column.x1 - last.x1 > word + extra * row.em
