@@ -2,8 +2,8 @@
 
 A gutter is an upright white strip with text on both sides. The tallest gutter is cut first: what stands above it is
 read first, then the part on its left, the part on its right (mirrored for scripts from right to left), then what is
-below; each part is cut again. Cutting gutters before gaps keeps columns whole where a classic XY-cut tears them at every
-blank line that happens to run across (Nagy & Seth 1984 cut at the widest gap of either kind).
+below; each part is cut again. Cutting gutters before gaps keeps columns whole where a classic XY-cut (Nagy & Seth
+1984, widest gap of either kind first) tears them at every blank line that happens to run across.
 """
 
 import re

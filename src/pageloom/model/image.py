@@ -124,13 +124,14 @@ class TextHealth:
 
 @dataclass(frozen=True, slots=True)
 class PageText:
-    """The PDF's own text layer of one page, with its vector rulings and image boxes."""
+    """The PDF's own text layer of one page, with its vector rulings and image boxes; `size` in points, as shown."""
 
     lines: tuple[TextLine, ...] = ()
     health: TextHealth = TextHealth()
     rulings: tuple[Ruling, ...] = ()
     images: tuple[Box, ...] = ()
     has_content: bool = False
+    size: PageSize = PageSize(595.28, 841.89)
 
 
 @dataclass(frozen=True, slots=True)
