@@ -1,0 +1,85 @@
+"""A grid with its text: the common form of all ways to find a table."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from statistics import median
+
+from pageloom.layout.tables.frame import Piece, Rect
+from pageloom.layout.tables.text import visual_rows
+
+
+@dataclass(slots=True)
+class Place:
+    """A cell with the pieces of text that stand in it."""
+
+    row: int
+    column: int
+    row_span: int = 1
+    column_span: int = 1
+    rect: Rect | None = None
+    pieces: list[Piece] = field(default_factory=list)
+    header: bool = False
+
+    @property
+    def rows(self) -> range:
+        """Rows it takes up."""
+        return range(self.row, self.row + self.row_span)
+
+    @property
+    def columns(self) -> range:
+        """Columns it takes up."""
+        return range(self.column, self.column + self.column_span)
+
+
+@dataclass(slots=True)
+class Filled:
+    """A table before it becomes a block.
+
+    Attributes:
+        rect: around all of it, px.
+        way: "rules", "model" or "alignment".
+        sure: 0-1, how well the way's own checks came out.
+    """
+
+    rows: int
+    columns: int
+    places: list[Place]
+    rect: Rect
+    way: str
+    sure: float = 1.0
+    open_sides: frozenset[str] = frozenset()
+
+    @property
+    def lines(self) -> frozenset[int]:
+        """Indices of the lines whose words stand in its cells."""
+        return frozenset(p.line for place in self.places for p in place.pieces if p.line >= 0)
+
+    def written(self) -> list[Place]:
+        """Cells with text."""
+        return [place for place in self.places if place.pieces]
+
+
+def whole(filled: Filled) -> bool:
+    """Sanity: every place of the grid belongs to exactly one cell."""
+    taken: set[tuple[int, int]] = set()
+    for place in filled.places:
+        for spot in ((r, c) for r in place.rows for c in place.columns):
+            if spot in taken or spot[0] >= filled.rows or spot[1] >= filled.columns:
+                return False
+            taken.add(spot)
+    return len(taken) == filled.rows * filled.columns
+
+
+def lines_a_cell(filled: Filled) -> float:
+    """Median number of printed lines in the cells that have text."""
+    counts = [len(visual_rows(place.pieces)) for place in filled.written()]
+    return float(median(counts)) if counts else 0.0
+
+
+def side_by_side(pieces: Sequence[Piece], height: float) -> int:
+    """Rows of text in which pieces stand far apart: a sign of columns without a rule between them."""
+    count = 0
+    for row in visual_rows(pieces):
+        gaps = [b.rect.x0 - a.rect.x1 for a, b in zip(row, row[1:], strict=False)]
+        count += any(gap > 1.2 * height for gap in gaps)
+    return count
