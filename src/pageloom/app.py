@@ -2,7 +2,7 @@
 
 import os
 import secrets
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -54,7 +54,7 @@ class App:
         self._askers = askers
         self._how = how
 
-    async def run(self, inputs: Iterable[Input], events: Events = unheard) -> AsyncIterator[RunEvent]:
+    async def run(self, inputs: Iterable[Input], events: Events = unheard) -> AsyncGenerator[RunEvent, None]:
         """Read documents; several are at work at once, pages are told as they end."""
 
         async def read(task: PageTask) -> PageResult:
