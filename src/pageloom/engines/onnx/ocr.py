@@ -1,5 +1,7 @@
 """Lines of text of an image: found, read by the tiny model, and read again by the small one where it was unsure."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
@@ -9,7 +11,7 @@ from pageloom import weights
 from pageloom.engines.onnx.crops import cut, is_tall
 from pageloom.engines.onnx.detect import Detector, Quad
 from pageloom.engines.onnx.recognise import Recogniser, Said
-from pageloom.engines.onnx.session import Pixels, Session
+from pageloom.engines.onnx.session import Floats, Pixels, Session
 from pageloom.engines.onnx.words import words_of
 from pageloom.model.blocks import Confidence
 from pageloom.model.geometry import Box
@@ -18,8 +20,28 @@ from pageloom.model.image import TextLine
 DETECT_PX = 1600  # measured: 960 loses 13 % of the digits of a dense table, 1280 a third of a percent
 # Read again by the small model below this mean probability (measured on simulated scans: 0.98 -> 0.66 % errors).
 UNSURE = 0.95
+# The tiny model knows no kana and few Traditional characters, and is too sure of what it puts in their place.
+UNSURE_BEYOND_TINY = 0.985
 PAGE_UNSURE = 0.90
+NOISE = 0.5  # PaddleOCR drops what is read below this
+SURE_WAY = 0.8  # a vertical line read below this is tried the other way round
 SIZE_OF_BOX = 0.75  # type size / height of the found line
+
+_BEYOND_TINY = ("ja", "zh-Hant", "zh-TW", "zh-HK", "zh-MO")
+MODELS = ("ocr_tiny_det", "ocr_tiny_rec", "ocr_tiny_dict", "ocr_small_rec", "ocr_small_dict", "orientation")
+
+
+@dataclass(frozen=True, slots=True)
+class ReadLine:
+    """A found line and what it says.
+
+    Attributes:
+        angle: direction in which it runs, degrees clockwise: 0, 90 (downwards) or 270 (upwards).
+    """
+
+    quad: Quad
+    said: Said
+    angle: int = 0
 
 
 class Ocr:
@@ -37,61 +59,129 @@ class Ocr:
         """
         self._models = models
         self._threads = threads
-        for name in ("ocr_tiny_det", "ocr_tiny_rec", "ocr_tiny_dict", "ocr_small_rec", "ocr_small_dict"):
+        for name in MODELS:
             weights.path(name, models)
 
     @cached_property
-    def _detector(self) -> Detector:
-        return Detector(self._session("ocr_tiny_det"))
+    def detector(self) -> Detector:
+        """Finds lines."""
+        return Detector(self.session("ocr_tiny_det"))
 
     @cached_property
-    def _tiny(self) -> Recogniser:
-        return Recogniser(self._session("ocr_tiny_rec"), weights.path("ocr_tiny_dict", self._models))
+    def tiny(self) -> Recogniser:
+        """The fast recogniser."""
+        return Recogniser(self.session("ocr_tiny_rec"), weights.path("ocr_tiny_dict", self._models))
 
     @cached_property
-    def _small(self) -> Recogniser:
-        return Recogniser(self._session("ocr_small_rec"), weights.path("ocr_small_dict", self._models))
+    def small(self) -> Recogniser:
+        """The better recogniser, four times slower."""
+        return Recogniser(self.session("ocr_small_rec"), weights.path("ocr_small_dict", self._models))
+
+    def session(self, name: str) -> Session:
+        """A model of the folder, loaded."""
+        return Session(weights.path(name, self._models), self._threads)
 
     def lines(self, rgb: Pixels, dpi: float) -> list[TextLine]:
         """Lines, top to bottom.
 
         Args:
-            rgb: uint8 [H, W, 3].
+            rgb: uint8 [H, W, 3], upright.
             dpi: pixels an inch of page; tells the size of letters in points.
 
         Returns:
             Lines with boxes in fractions 0-1 of the image.
         """
-        quads = self._detector.quads(rgb, DETECT_PX)
-        read = [(quad, self._read(rgb, quad)) for quad in quads]
-        return [_line(quad, said, rgb.shape[:2], dpi) for quad, said in read if said.text.strip()]
+        height, width = rgb.shape[:2]
+        scale = np.array([width, height], np.float32)
+        read = without_noise(self.read(rgb, self.quads(rgb)))
+        return [text_line(line, line.quad.corners / scale, dpi) for line in read]
 
-    def _read(self, rgb: Pixels, quad: Quad) -> Said:
-        crop = cut(rgb, quad)
-        if is_tall(quad):
-            crop = np.ascontiguousarray(np.rot90(crop))
-        said = self._tiny.read(crop)
-        if said.score >= UNSURE:
-            return said
-        again = self._small.read(crop)
-        return again if again.score >= said.score else said
+    def quads(self, rgb: Pixels) -> list[Quad]:
+        """Where lines stand."""
+        return self.detector.quads(rgb, DETECT_PX)
 
-    def _session(self, name: str) -> Session:
-        return Session(weights.path(name, self._models), self._threads)
+    def read(self, rgb: Pixels, quads: Sequence[Quad], languages: Sequence[str] = ()) -> list[ReadLine]:
+        """Read found lines.
+
+        Args:
+            rgb: the image in which the quads were found.
+            quads: its lines.
+            languages: BCP 47 tags to be expected.
+        """
+        return _Cascade(rgb, quads, self).read(languages)
 
 
-def _line(quad: Quad, said: Said, shape: tuple[int, int], dpi: float) -> TextLine:
-    height, width = shape
-    scale = np.array([width, height], np.float32)
-    corners = quad.corners / scale
+class _Cascade:
+    """One page's lines on their way through the two models."""
+
+    def __init__(self, rgb: Pixels, quads: Sequence[Quad], ocr: Ocr) -> None:
+        self._quads = quads
+        self._crops = [cut(rgb, quad) for quad in quads]
+        self._ocr = ocr
+        self._again: set[int] = set()
+        self._lines: list[ReadLine] = []
+
+    def read(self, languages: Sequence[str]) -> list[ReadLine]:
+        pairs = zip(self._quads, self._crops, strict=True)
+        self._lines = [_reading(quad, crop, self._ocr.tiny) for quad, crop in pairs]
+        if any(language.startswith(_BEYOND_TINY) for language in languages):
+            self._improve(UNSURE_BEYOND_TINY)
+        elif mean_score(self._lines) < PAGE_UNSURE:
+            self._improve(1.0)
+        else:
+            self._improve(UNSURE)
+            if any(self._beyond_tiny(place) for place in self._again):
+                self._improve(UNSURE_BEYOND_TINY)
+        return self._lines
+
+    def _improve(self, limit: float) -> None:
+        for place, line in enumerate(self._lines):
+            if line.said.score < limit and place not in self._again:
+                self._again.add(place)
+                self._lines[place] = _reading(line.quad, self._crops[place], self._ocr.small)
+
+    def _beyond_tiny(self, place: int) -> bool:
+        said = self._lines[place].said
+        return any(glyph.probability > UNSURE and not self._ocr.tiny.knows(glyph.text) for glyph in said.glyphs)
+
+
+def mean_score(lines: Sequence[ReadLine]) -> float:
+    """Mean probability of all characters, 0-1; 1 where nothing was read."""
+    count = sum(len(line.said.glyphs) for line in lines)
+    return sum(line.said.score * len(line.said.glyphs) for line in lines) / count if count else 1.0
+
+
+def without_noise(lines: Sequence[ReadLine]) -> list[ReadLine]:
+    """Lines that say something; specks and drawings read as letters are left out."""
+    return [line for line in lines if line.said.text.strip() and line.said.score >= NOISE]
+
+
+def text_line(line: ReadLine, corners: Floats, dpi: float) -> TextLine:
+    """A read line as the layout room takes it.
+
+    Args:
+        line: what was read.
+        corners: float32 [4, 2], its corners in the frame wanted, fractions.
+        dpi: pixels an inch of page.
+    """
     (x0, y0), (x1, y1) = corners.min(axis=0), corners.max(axis=0)
-    box = Box(float(x0), float(y0), float(x1), float(y1)).clamped()
-    tall = is_tall(quad)
+    across = line.quad.width if line.angle else line.quad.height
     return TextLine(
-        text=said.text.strip(),
-        box=box,
-        confidence=Confidence(round(said.score, 4), "recogniser"),
-        words=words_of(said, corners, tall=tall),
-        size=(quad.width if tall else quad.height) * 72.0 / dpi * SIZE_OF_BOX,
-        angle=90.0 if tall else 0.0,
+        text=line.said.text.strip(),
+        box=Box(float(x0), float(y0), float(x1), float(y1)).clamped(),
+        confidence=Confidence(round(line.said.score, 4), "recogniser"),
+        words=words_of(line.said, corners, line.angle),
+        size=across * 72.0 / dpi * SIZE_OF_BOX,
+        angle=float(line.angle),
     )
+
+
+def _reading(quad: Quad, crop: Pixels, recogniser: Recogniser) -> ReadLine:
+    if not is_tall(quad):
+        return ReadLine(quad, recogniser.read(crop))
+    # The models know lines of upright Chinese characters laid on their left side.
+    down = ReadLine(quad, recogniser.read(np.ascontiguousarray(np.rot90(crop))), 90)
+    if down.said.score >= SURE_WAY:
+        return down
+    up = ReadLine(quad, recogniser.read(np.ascontiguousarray(np.rot90(crop, -1))), 270)
+    return max(down, up, key=lambda line: line.said.score)

@@ -53,6 +53,11 @@ class Recogniser:
             words.pop()
         # Class 0 is CTC's blank, the last one the space.
         self._classes = ["", *(word.rstrip("\r") for word in words), " "]
+        self._known = frozenset(self._classes)
+
+    def knows(self, char: str) -> bool:
+        """Whether this model can write a character at all."""
+        return char in self._known
 
     def read(self, crop: Pixels) -> Said:
         """Read one line.

@@ -8,18 +8,18 @@ from pageloom.model.blocks import Word
 from pageloom.model.geometry import Box
 
 
-def words_of(said: Said, corners: Floats, *, tall: bool = False) -> tuple[Word, ...]:
+def words_of(said: Said, corners: Floats, angle: int) -> tuple[Word, ...]:
     """Words of a line.
 
     Args:
         said: what the line says, with places along the line.
         corners: float32 [4, 2], page fractions, clockwise from the top left.
-        tall: the line runs along the left edge, bottom to top, as it was read.
+        angle: direction in which the line runs: 0, 90 (downwards) or 270 (upwards).
 
     Returns:
         Latin script is split at spaces; scripts without spaces give one run between spaces or marks.
     """
-    return tuple(_word(run, corners, tall=tall) for run in _runs(said.glyphs))
+    return tuple(_word(run, corners, angle) for run in _runs(said.glyphs))
 
 
 def is_spaceless(char: str) -> bool:
@@ -48,11 +48,13 @@ def _runs(glyphs: Sequence[Glyph]) -> Iterator[list[Glyph]]:
         yield run
 
 
-def _word(run: Sequence[Glyph], corners: Floats, *, tall: bool) -> Word:
+def _word(run: Sequence[Glyph], corners: Floats, angle: int) -> Word:
     start, end = run[0].start, run[-1].end
     top, bottom = (corners[0], corners[1]), (corners[3], corners[2])
-    if tall:  # read after a quarter turn counter-clockwise: the text begins at the right edge's top
+    if angle == 90:
         top, bottom = (corners[1], corners[2]), (corners[0], corners[3])
+    elif angle == 270:
+        top, bottom = (corners[3], corners[0]), (corners[2], corners[1])
     points = [a + (b - a) * place for a, b in (top, bottom) for place in (start, end)]
     xs, ys = [float(p[0]) for p in points], [float(p[1]) for p in points]
     box = Box(min(xs), min(ys), max(xs), max(ys)).clamped()
