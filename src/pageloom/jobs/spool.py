@@ -62,7 +62,7 @@ class PageSpool:
         """Keep a finished page and its crops; crops first, so that a page never names a missing one."""
         for name, data in assets.items():
             _write(self._assets / Path(name).name, data)
-        _write(self._pages / f"{page.number:06}.json", page.model_dump_json(exclude_defaults=True).encode())
+        _write(self._pages / f"{page.number:06}.json", page.model_dump_json().encode())
 
     def numbers(self) -> tuple[int, ...]:
         """Numbers of all kept pages, ascending."""

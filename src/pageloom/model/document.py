@@ -4,7 +4,7 @@ The JSON form of `Document` is the public format; its schema is `docs/schema/doc
 """
 
 from collections.abc import Iterable
-from typing import Literal, Protocol
+from typing import Annotated, Literal, Protocol
 
 from pydantic import Field
 
@@ -108,7 +108,7 @@ class FailedPage(Kept):
         return ()
 
 
-AnyPage = Page | FailedPage
+AnyPage = Annotated[Page | FailedPage, Field(discriminator="kind")]
 
 
 class DocumentHead(Kept):
