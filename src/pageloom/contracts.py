@@ -4,7 +4,7 @@ A plugin is an entry point in one of the groups `pageloom.sources`, `pageloom.en
 that names a factory (sources, engines) or an exporter object. It is loaded only when settings or a command name it.
 """
 
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +14,8 @@ from pydantic import BaseModel, ConfigDict
 
 from pageloom.model.document import EngineName, PagedDocument, Reason
 from pageloom.model.extraction import Extraction
-from pageloom.model.image import DrawnPage, PageInfo, Target
+from pageloom.model.geometry import Box
+from pageloom.model.image import DrawnPage, PageImage, PageInfo, Target
 from pageloom.model.reading import Ask, BlockEvent, Decoding, Delta, PageRequest, Reading
 
 
@@ -212,10 +213,37 @@ class Reader(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class Canary:
+    """A page whose words are known: an engine that cannot read it is not ready.
+
+    Attributes:
+        blocks: words and box (fractions of the image) of every block, in reading order.
+    """
+
+    image: PageImage
+    blocks: tuple[tuple[str, Box], ...]
+
+
 class Dialect(Protocol):
-    """One folder a model: prompt, image policy, decoding, reader, canary page."""
+    """One folder a model: prompt, image policy, decoding, reader, canary page.
+
+    Attributes:
+        model: the checkpoint's public name, as a server is asked for it.
+        special_tokens: ids that the tokenizer must give these tokens; an engine asserts them at its start.
+        untiled_px: an image whose sides are no longer is shown as one view, without tiles.
+        context_tokens: prompt and answer together.
+    """
 
     name: ClassVar[str]
+    model: ClassVar[str]
+    special_tokens: ClassVar[Mapping[str, int]]
+    untiled_px: ClassVar[int]
+    context_tokens: ClassVar[int]
+
+    def canary(self) -> Canary:
+        """The known page."""
+        ...
 
     def ask(self, ask: Ask, size: ImageSize) -> Prompt:
         """The prompt for a task; refuses tasks that the model does not know (`SettingsError`)."""
