@@ -1,0 +1,159 @@
+"""PDFs: opened, drawn to target pixels and read by their text layer, page by page.
+
+PDFium draws always. Which library reads the text layer is a choice (`pdf.backend`): PDFium itself, pdfplumber, or
+PyMuPDF (AGPL-3.0, an optional extra). PDFium is not thread safe: one process draws one page at a time.
+"""
+
+import ctypes
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+
+import numpy as np
+import pypdfium2.raw as pdfium
+
+from pageloom.contracts import SourceOptions
+from pageloom.errors import DamagedDocument, PageNotFound
+from pageloom.model.document import Reason
+from pageloom.model.geometry import PageSize
+from pageloom.model.image import DrawnPage, PageImage, PageInfo, PageText, Target
+from pageloom.sources.pdf_open import OpenPdf, open_pdf
+from pageloom.sources.pdf_text import PdfiumText
+from pageloom.sources.pixels import drawn_size, has_colour, is_flat
+
+if TYPE_CHECKING:
+    from pageloom.model.image import Pixels
+
+# Kinds of annotation that are part of what is printed; links, notes and markup are not.
+_PRINTED_ANNOTATIONS = frozenset({pdfium.FPDF_ANNOT_WIDGET, pdfium.FPDF_ANNOT_FREETEXT, pdfium.FPDF_ANNOT_STAMP})
+
+
+class TextReader(Protocol):
+    """A library that reads the text layer of an open document."""
+
+    def read(self, number: int, page: Any, size: PageSize) -> PageText:  # noqa: ANN401 - ctypes handle
+        """Text layer of a page; `page` is its FPDF_PAGE, `size` its size in points as shown."""
+        ...
+
+    def close(self) -> None:
+        """Let go of the file."""
+        ...
+
+
+class PdfSource:
+    """An open PDF.
+
+    Attributes:
+        pages: numbers and sizes of the real pages.
+        remarks: codes `repaired`, `owner_password`.
+    """
+
+    def __init__(self, document: OpenPdf, reader: TextReader, options: SourceOptions) -> None:
+        self._document = document
+        self._reader = reader
+        self._max_pixels = options.max_pixels
+        self.pages: Sequence[PageInfo] = tuple(
+            PageInfo(number, PageSize(width, height)) for number, (width, height) in enumerate(document.sizes, start=1)
+        )
+        self.remarks: Sequence[Reason] = document.remarks
+
+    def draw(self, number: int, target: Target | None) -> DrawnPage:
+        """Draw a page and read its text layer; pixels are never more than `max_pixels`, whatever the page's size.
+
+        Raises:
+            DamagedDocument: the page cannot be loaded.
+            PageNotFound: there is no such page.
+        """
+        if not 1 <= number <= len(self.pages):
+            raise PageNotFound(f"page {number}: the document has {len(self.pages)} pages")
+        info = self.pages[number - 1]
+        with self._page(number) as page:
+            text = self._reader.read(number, page, info.size)
+            if target is None:
+                return DrawnPage(info, None, text)
+            width, height, dpi = drawn_size(info.size, target, self._max_pixels)
+            rgb = draw_pixels(page, width, height)
+        image = PageImage(number, info.size, rgb, dpi, colour=has_colour(rgb))
+        # PDFium draws nothing, and says nothing, where an image is too large for it or broken.
+        notes = ("render_suspect_blank",) if text.has_content and is_flat(rgb) else ()
+        return DrawnPage(info, image, text, notes)
+
+    def close(self) -> None:
+        """Close the document; a second call does nothing."""
+        self._reader.close()
+        self._document.close()
+
+    @contextmanager
+    def _page(self, number: int) -> Iterator[Any]:
+        page = pdfium.FPDF_LoadPage(self._document.handle, number - 1)
+        if page and _flattened(page):
+            pdfium.FPDF_ClosePage(page)
+            page = pdfium.FPDF_LoadPage(self._document.handle, number - 1)
+        if not page:
+            raise DamagedDocument(f"page {number}: its page object is broken")
+        try:
+            yield page
+        finally:
+            pdfium.FPDF_ClosePage(page)
+
+
+def draw_pixels(page: Any, width: int, height: int) -> "Pixels":  # noqa: ANN401 - ctypes handle
+    """Pixels of a page as shown, on white, annotations included.
+
+    Args:
+        page: FPDF_PAGE.
+        width: pixels.
+        height: pixels.
+
+    Returns:
+        uint8 [height, width, 3], sRGB.
+    """
+    stride = -(-width * 3 // 4) * 4
+    rows = np.full((height, stride), 255, np.uint8)
+    bitmap = pdfium.FPDFBitmap_CreateEx(
+        width, height, pdfium.FPDFBitmap_BGR, rows.ctypes.data_as(ctypes.c_void_p), stride
+    )
+    if not bitmap:
+        raise DamagedDocument(f"a page of {width} x {height} pixels cannot be drawn")
+    try:
+        flags = pdfium.FPDF_ANNOT | pdfium.FPDF_REVERSE_BYTE_ORDER
+        pdfium.FPDF_RenderPageBitmap(bitmap, page, 0, 0, width, height, 0, flags)
+    finally:
+        pdfium.FPDFBitmap_Destroy(bitmap)
+    return np.ascontiguousarray(rows[:, : width * 3].reshape(height, width, 3))
+
+
+def _flattened(page: Any) -> bool:  # noqa: ANN401 - ctypes handle
+    """Make filled form fields and stamps part of the page, so that their words are in the text layer too."""
+    for index in range(min(pdfium.FPDFPage_GetAnnotCount(page), 10_000)):
+        annotation = pdfium.FPDFPage_GetAnnot(page, index)
+        if not annotation:
+            continue
+        kind = pdfium.FPDFAnnot_GetSubtype(annotation)
+        pdfium.FPDFPage_CloseAnnot(annotation)
+        if kind in _PRINTED_ANNOTATIONS:
+            return bool(pdfium.FPDFPage_Flatten(page, pdfium.FLAT_NORMALDISPLAY) == pdfium.FLATTEN_SUCCESS)
+    return False
+
+
+def _reader(path: Path, document: OpenPdf, password: str | None, backend: str) -> TextReader:  # noqa: ARG001
+    return PdfiumText()
+
+
+class PdfFactory:
+    """Opens PDFs."""
+
+    media_types: ClassVar[frozenset[str]] = frozenset({"application/pdf"})
+
+    def open(self, path: Path, password: str | None, options: SourceOptions) -> PdfSource:
+        """Open a PDF.
+
+        Raises:
+            DamagedDocument, EmptyDocument, PasswordRequired, PasswordWrong, DocumentTooLarge, MissingExtra
+        """
+        document = open_pdf(path, password, options.max_pages)
+        return PdfSource(document, _reader(path, document, password, options.pdf_backend), options)
+
+
+FACTORY = PdfFactory()
