@@ -63,6 +63,7 @@ class NativeFactory:
 
     name: ClassVar[str] = "native"
     runs: ClassVar[Literal["loop", "worker"]] = "worker"
+    image_form: ClassVar[Literal["raw", "jpeg"]] = "raw"
     options: ClassVar[type[Options]] = NativeOptions
     target: ClassVar[Target] = Target(dpi=100.0, shortest_px=800)
     timeout_s: ClassVar[float] = 30.0

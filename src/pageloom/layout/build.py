@@ -1,44 +1,95 @@
 """Drafts of blocks become the model's blocks."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from pageloom.layout.drafts import Draft
 from pageloom.layout.page import LayoutPage
 from pageloom.layout.pieces import Piece
 from pageloom.layout.rows import Row
-from pageloom.layout.text import joined
-from pageloom.model.blocks import Basis, Block, Confidence, Line, Paragraph
+from pageloom.layout.text import joined, words_of
+from pageloom.model.blocks import (
+    Basis,
+    Block,
+    BlockFields,
+    Caption,
+    Code,
+    Confidence,
+    Figure,
+    Footnote,
+    Formula,
+    Heading,
+    Line,
+    ListItem,
+    PageNumber,
+    Paragraph,
+    Reference,
+    RunningFooter,
+    RunningHeader,
+)
 from pageloom.model.geometry import Box, Region
 
+_PLAIN: dict[str, type[Block]] = {
+    "paragraph": Paragraph,
+    "caption": Caption,
+    "footnote": Footnote,
+    "reference": Reference,
+    "running_header": RunningHeader,
+    "running_footer": RunningFooter,
+    "page_number": PageNumber,
+    "figure": Figure,
+}
 
-@dataclass(slots=True, eq=False)
-class Draft:
-    """A block in the making: its rows in reading order."""
 
-    rows: list[Row]
-
-    @property
-    def pieces(self) -> list[Piece]:
-        """All lines, in reading order."""
-        return [piece for row in self.rows for piece in row.pieces]
-
-
-def built(page: LayoutPage, drafts: Sequence[Draft], known: frozenset[str]) -> tuple[Block, ...]:
+def built(page: LayoutPage, drafts: Sequence[Draft]) -> tuple[Block, ...]:
     """Blocks of drafts, numbered in their order; ids are provisional."""
-    return tuple(_block(page.number, place, draft, known) for place, draft in enumerate(drafts))
+    known = words_of(piece.line.text for draft in drafts for piece in draft.pieces)
+    names = {id(draft): f"b{place}" for place, draft in enumerate(drafts)}
+    return tuple(_block(page.number, place, draft, known, names) for place, draft in enumerate(drafts))
 
 
-def _block(number: int, place: int, draft: Draft, known: frozenset[str]) -> Block:
-    name = f"b{place}"
+def _block(number: int, place: int, draft: Draft, known: frozenset[str], names: dict[int, str]) -> Block:
+    name = names[id(draft)]
+    parent = names.get(id(draft.parent)) if draft.parent is not None else None
+    if draft.island is not None and draft.island.block is not None:
+        return draft.island.block.model_copy(update={"id": name, "order": place, "parent": parent})
     pieces = draft.pieces
-    return Paragraph(
+    box = draft.island.box if draft.island is not None else Box.around(piece.line.box for piece in pieces)
+    fields = BlockFields(
         id=name,
         order=place,
-        regions=(Region(number, Box.around(piece.line.box for piece in pieces)),),
+        parent=parent,
+        regions=(Region(number, box),),
         lines=lines_of(name, number, pieces),
         confidence=confidence_of(pieces),
-        text=joined([row.text for row in draft.rows], known),
+        notes=draft.notes,
     )
+    return _of_kind(draft, dict(fields), known)
+
+
+def _of_kind(draft: Draft, fields: dict[str, object], known: frozenset[str]) -> Block:
+    texts = [row.text for row in draft.rows]
+    match draft.kind:
+        case "heading":
+            return Heading.model_validate({**fields, "text": joined(texts, known), "level": draft.level})
+        case "list_item":
+            text = joined(texts, known).removeprefix(draft.marker).lstrip()
+            return ListItem.model_validate({**fields, "text": text, "marker": draft.marker, "depth": draft.depth})
+        case "code":
+            return Code.model_validate({**fields, "text": indented(draft.rows)})
+        case "formula":
+            return Formula.model_validate({**fields, "text": " ".join(texts), "latex": None})
+        case "figure":
+            return Figure.model_validate({**fields, "text": "\n".join(texts)})
+        case _:
+            return _PLAIN[draft.kind].model_validate({**fields, "text": joined(texts, known)})
+
+
+def indented(rows: Sequence[Row]) -> str:
+    """Program text: lines and their indentation, told from where they begin on the page."""
+    left = min(row.x0 for row in rows)
+    widths = sorted((row.x1 - row.x0) / len(row.text) for row in rows if row.text)
+    letter = max(1.0, widths[len(widths) // 2])
+    return "\n".join(" " * round((row.x0 - left) / letter) + row.text for row in rows)
 
 
 def lines_of(owner: str, number: int, pieces: Sequence[Piece]) -> tuple[Line, ...]:

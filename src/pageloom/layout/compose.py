@@ -1,15 +1,24 @@
 """Lines of one page become blocks in reading order."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from pageloom.layout.build import Draft, built
-from pageloom.layout.order import Cutting, columns, uprights_of
+from pageloom.layout.build import built
+from pageloom.layout.captions import adopt
+from pageloom.layout.drafts import Draft
+from pageloom.layout.formulas import formula_runs
+from pageloom.layout.furniture import split_furniture
+from pageloom.layout.islands import find_islands
+from pageloom.layout.kinds import Setting, name_kinds
+from pageloom.layout.order import Cutting, Thing, columns, in_rows, uprights_of
 from pageloom.layout.page import LayoutPage
 from pageloom.layout.pieces import Island, Piece, common_em, frame_of, is_rtl, measure
+from pageloom.layout.regions import RegionModel
 from pageloom.layout.rows import column_of, paragraphs, rows_of
-from pageloom.layout.text import words_of
+from pageloom.layout.sideways import margin_notes
+from pageloom.layout.tables import TableTools
 from pageloom.model.blocks import Block
 
 Mode = Literal["model", "rules"]
@@ -17,12 +26,14 @@ Mode = Literal["model", "rules"]
 
 @dataclass(frozen=True, slots=True)
 class LayoutTools:
-    """What composing needs and loads once: the layout model (mode "model") and the table tools."""
+    """What composing needs and loads once: the layout model (mode "model" only) and the table tools."""
 
     mode: Mode
+    regions: RegionModel | None
+    tables: TableTools
 
     @classmethod
-    def load(cls, models_folder: Path | None, mode: Mode) -> "LayoutTools":  # noqa: ARG003 - the models come next
+    def load(cls, models_folder: Path | None, mode: Mode) -> "LayoutTools":
         """Load what a mode needs.
 
         Args:
@@ -32,32 +43,77 @@ class LayoutTools:
         Raises:
             ModelsMissing: mode "model" without the model files.
         """
-        return cls(mode)
+        regions = RegionModel.load(models_folder) if mode == "model" else None
+        return cls(mode, regions, TableTools())
 
 
-def compose(page: LayoutPage, tools: LayoutTools) -> tuple[Block, ...]:  # noqa: ARG001 - the models come next
-    """The page's blocks in reading order, with provisional ids; every line is in exactly one block."""
+def compose(page: LayoutPage, tools: LayoutTools) -> tuple[Block, ...]:
+    """The page's blocks in reading order, with provisional ids; every line with text is in exactly one block."""
     frame = frame_of(page)
     pieces = measure(page, frame)
+    seen = tools.regions.find(page.image.rgb) if tools.regions is not None and page.image is not None else ()
+    found = find_islands(page, frame, pieces, seen, tools.tables)
     if not pieces:
-        return ()
-    em = common_em(pieces)
-    flat = [piece for piece in pieces if piece.flat]
-    how = Cutting(em, uprights_of(page.rulings, frame.width, frame.height), is_rtl(_all_text(pieces)))
-    drafts = _drafts(flat, how, exact=page.basis == "text-layer")
-    drafts += [Draft(rows_of([piece])) for piece in pieces if not piece.flat]
-    return built(page, drafts, words_of(piece.line.text for piece in pieces))
+        return built(page, [Draft(kind=island.kind, island=island) for island in found.islands])
+    furnished = split_furniture(found.rest, frame, seen, page.rulings)
+    exact = page.basis == "text-layer"
+    setting = Setting(frame, common_em(pieces), exact, seen)
+    how = Cutting(
+        common_em(found.rest or pieces),
+        uprights_of(page.rulings, frame.width, frame.height),
+        is_rtl("".join(piece.line.text for piece in pieces)),
+    )
+    flat = [piece for piece in furnished.rest if piece.flat]
+    body = _flow([*flat, *found.islands], how, exact=exact)
+    name_kinds(body, setting)
+    adopt(body)
+    heads = [Draft([row], kind=kind) for kind, row in furnished.heads]
+    feet = [Draft([row], kind=kind) for kind, row in furnished.feet]
+    aside = margin_notes([piece for piece in furnished.rest if not piece.flat])
+    return built(page, [*heads, *body, *aside, *feet])
 
 
-def _drafts(flat: list[Piece], how: Cutting, *, exact: bool) -> list[Draft]:
+def _flow(things: Sequence[Thing], how: Cutting, *, exact: bool) -> list[Draft]:
+    """Drafts of a page's things in reading order; forms are opened, drawn box by drawn box."""
     drafts: list[Draft] = []
-    for things in columns(flat, how):
-        rows = rows_of([thing for thing in things if not isinstance(thing, Island)])
-        if rows:
-            column = column_of(rows, exact=exact)
-            drafts += [Draft(group) for group in paragraphs(rows, column)]
+    for number, column in enumerate(columns(things, how)):
+        run: list[Piece] = []
+        for thing in column:
+            if isinstance(thing, Piece):
+                run.append(thing)
+                continue
+            drafts += _paragraphs(run, number, exact=exact)
+            run = []
+            drafts += _opened(thing, how, exact=exact, number=number)
+        drafts += _paragraphs(run, number, exact=exact)
     return drafts
 
 
-def _all_text(pieces: list[Piece]) -> str:
-    return "".join(piece.line.text for piece in pieces)
+def _opened(island: Island, how: Cutting, *, exact: bool, number: int) -> list[Draft]:
+    if island.kind != "form":
+        rows = rows_of(in_rows(island.inside)) if island.inside else []  # type: ignore[arg-type]
+        return [Draft(rows, kind=island.kind, island=island, column=number)]
+    drafts: list[Draft] = []
+    for group in island.groups:
+        inner = _flow(group, how, exact=exact)
+        for draft in inner:
+            draft.column = number
+        drafts += inner
+    return drafts
+
+
+def _paragraphs(pieces: Sequence[Piece], number: int, *, exact: bool) -> list[Draft]:
+    """Paragraphs and displayed formulas of one column's lines."""
+    rows = rows_of(pieces)
+    if not rows:
+        return []
+    column = column_of(rows, exact=exact)
+    drafts: list[Draft] = []
+    place = 0
+    for first, after in [*formula_runs(rows, column.em), (len(rows), len(rows))]:
+        if first > place:
+            drafts += [Draft(group, column=number) for group in paragraphs(rows[place:first], column)]
+        if after > first:
+            drafts.append(Draft(list(rows[first:after]), kind="formula", column=number))
+        place = after
+    return drafts

@@ -30,11 +30,13 @@ class Piece:
     """One found line; coordinates in points (turned along the reading direction for vertical pages).
 
     Attributes:
+        index: place of the line in `LayoutPage.lines`.
         em: height of the letters in points.
         flat: False for lines that run sideways to the reading direction of the page.
     """
 
     line: TextLine
+    index: int
     x0: float
     y0: float
     x1: float
@@ -45,10 +47,13 @@ class Piece:
 
 @dataclass(slots=True, eq=False)
 class Island:
-    """A region that is one thing for the reading order (a table, a figure, a seal), with its blocks.
+    """A region that is one thing for the reading order; coordinates in points.
 
     Attributes:
+        kind: what the region is ("table", "figure", "formula", "form", "seal", "signature").
+        block: what another finder made of it already, or None.
         inside: lines that belong to the region and to nothing else.
+        groups: lines of each drawn box of a form, in reading order.
     """
 
     kind: str
@@ -59,6 +64,7 @@ class Island:
     y1: float
     block: Block | None = None
     inside: list[Piece] = field(default_factory=list)
+    groups: list[list[Piece]] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,18 +128,19 @@ def _upright_script(line: TextLine, width: float, height: float) -> bool:
 
 def measure(page: LayoutPage, frame: Frame) -> list[Piece]:
     """The page's lines with words in them, measured; the order is kept."""
-    return [_piece(line, frame, page.basis) for line in page.lines if line.text.strip()]
+    return [_piece(index, page, frame) for index, line in enumerate(page.lines) if line.text.strip()]
 
 
-def _piece(line: TextLine, frame: Frame, basis: str) -> Piece:
+def _piece(index: int, page: LayoutPage, frame: Frame) -> Piece:
+    line = page.lines[index]
     x0, y0, x1, y1 = frame.place(line.box)
     turned = abs(math.sin(math.radians(line.angle))) > 0.7
     flat = turned == frame.vertical or _upright_script(line, frame.width, frame.height) == frame.vertical
     if not frame.vertical:
         flat = not turned and not ((y1 - y0) > 2 * (x1 - x0) and len(line.text) > 3)
     thick = min(x1 - x0, y1 - y0) if not flat else y1 - y0
-    em = line.size if basis == "text-layer" and line.size > 0 else thick / BOX_OVER_EM
-    return Piece(line, x0, y0, x1, y1, max(em, 1.0), flat)
+    em = line.size if page.basis == "text-layer" and line.size > 0 else thick / BOX_OVER_EM
+    return Piece(line, index, x0, y0, x1, y1, max(em, 1.0), flat)
 
 
 def common_em(pieces: Iterable[Piece]) -> float:

@@ -8,14 +8,14 @@ from itertools import pairwise
 from pageloom.layout.pieces import Piece, around, cjk_share, is_cjk, middle
 from pageloom.layout.text import SOFT_HYPHENS
 
-_BULLET = r"[•●○◦▪■□◆◇▶►➢➤✓✔‣⁃·∙]"
+BULLET = r"[•●○◦▪■□◆◇▶►➢➤✓✔‣⁃·∙]"
 _NUMBERED = (
     r"[(（]?(?:\d{1,3}|[a-zA-Z]|[ivxIVX]{1,5}|[一二三四五六七八九十]{1,3})[)）]"
     r"|(?:\d{1,3}|[a-zA-Z]|[ivxIVX]{2,5})[.．](?=\s)"
     r"|\d{1,3}[.．](?=[^\s\d.])|(?:\d{1,3}|[一二三四五六七八九十]{1,3})、|[①-⑳❶-❿⑴-⒇]"
 )
-MARKER = re.compile(rf"\s*(?P<marker>{_BULLET}(?=\s*\S)|[-–—*](?=\s+\S)|(?:{_NUMBERED})(?=\s*\S))\s*")
-_STOPS = tuple(".!?:;。！？：；…”\"'」』）)")
+MARKER = re.compile(rf"\s*(?P<marker>{BULLET}(?=\s*\S)|[-–—*](?=\s+\S)|(?:{_NUMBERED})(?=\s*\S))\s*")
+STOPS = tuple(".!?:;。！？：；…”\"'」』）)")
 
 
 @dataclass(slots=True, eq=False)
@@ -134,7 +134,7 @@ def _marks(group: Sequence[Row], row: Row, column: Column) -> bool:
     first, last = group[0], group[-1]
     hanging = len(group) > 1 and row.x0 < group[-1].x0 - 0.7 * row.em
     sibling = MARKER.match(first.text) is not None and abs(row.x0 - first.x0) < 1.2 * row.em
-    return hanging or sibling or _room(last, row, column) or last.text.endswith(_STOPS) or row.x0 > last.x0 + row.em
+    return hanging or sibling or _room(last, row, column) or last.text.endswith(STOPS) or row.x0 > last.x0 + row.em
 
 
 def _centred(group: Sequence[Row], row: Row, column: Column) -> bool:
@@ -161,7 +161,7 @@ def _indented(group: Sequence[Row], row: Row, after: Row | None) -> bool:
 def _ended(group: Sequence[Row], row: Row, column: Column) -> bool:
     """Whether the last row stopped although the next word had room: the author ended the line."""
     last = group[-1]
-    return _room(last, row, column) and (last.text.endswith(_STOPS) or _room(last, row, column, extra=6))
+    return _room(last, row, column) and (last.text.endswith(STOPS) or _room(last, row, column, extra=6))
 
 
 def _room(last: Row, row: Row, column: Column, extra: float = 1.0) -> bool:

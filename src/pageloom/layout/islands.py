@@ -1,0 +1,146 @@
+"""Regions that are one thing for the reading order: tables, forms, figures, formulas, seals, signatures."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pageloom.layout.formulas import mathematical
+from pageloom.layout.page import LayoutPage
+from pageloom.layout.pieces import Frame, Island, Piece, around, common_em
+from pageloom.layout.regions import FoundRegion
+from pageloom.layout.tables import TableTools, find_forms, find_tables
+from pageloom.model.geometry import Box
+
+FIGURE_SCORE = 0.5
+TABLE_SCORE = 0.4
+EQUATION_SCORE = 0.45
+LARGEST_FIGURE = 0.7  # share of the page; a larger "figure" is the page itself (magazines, receipts, photos)
+SMALLEST_FIGURE = 0.006  # share of the page; smaller pictures are icons and rules
+INSIDE = 0.6  # share of a line's area that makes it part of a region
+TEXT_COVER = 0.22  # share of a "figure" under lines of text from which on it is text: print covers 0.4, labels 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What was found on a page apart from running text: islands, and lines that are running text."""
+
+    islands: list[Island]
+    rest: list[Piece]
+
+
+def find_islands(
+    page: LayoutPage, frame: Frame, pieces: Sequence[Piece], regions: Sequence[FoundRegion], tables: TableTools
+) -> Found:
+    """Islands of a page, and the lines that are in none."""
+    islands: list[Island] = []
+    rest = list(pieces)
+    for finder in (_tables, _forms, _formulas, _figures):
+        for island in finder(page, frame, rest, regions, tables):
+            if all(_apart(island, other) for other in islands):
+                islands.append(island)
+                taken = {id(piece) for piece in island.inside}
+                rest = [piece for piece in rest if id(piece) not in taken]
+    return Found(islands, rest)
+
+
+def _apart(island: Island, other: Island) -> bool:
+    return island.box.intersection(other.box) < 0.3 * min(island.box.area, other.box.area)
+
+
+def _tables(
+    page: LayoutPage, frame: Frame, pieces: Sequence[Piece], regions: Sequence[FoundRegion], tools: TableTools
+) -> list[Island]:
+    by_index = {piece.index: piece for piece in pieces}
+    proposed = [(region.box, region.score) for region in regions if region.kind == "table"]
+    islands = []
+    for table in find_tables(page, [pair for pair in proposed if pair[1] >= TABLE_SCORE], tools):
+        island = _island("table", table.box, frame)
+        island.block = table.block
+        island.inside = [by_index[index] for index in sorted(table.line_indices) if index in by_index]
+        islands.append(island)
+    return islands
+
+
+def _forms(
+    page: LayoutPage,
+    frame: Frame,
+    pieces: Sequence[Piece],
+    regions: Sequence[FoundRegion],  # noqa: ARG001 - forms are drawn boxes; the model knows no such kind
+    tools: TableTools,  # noqa: ARG001
+) -> list[Island]:
+    by_index = {piece.index: piece for piece in pieces}
+    islands = []
+    for form in find_forms(page):
+        island = _island("form", form.box, frame)
+        groups = [[by_index[index] for index in group if index in by_index] for group in form.groups]
+        island.groups = [group for group in groups if group]
+        island.inside = [piece for group in island.groups for piece in group]
+        if island.inside:
+            islands.append(island)
+    return islands
+
+
+def _formulas(
+    page: LayoutPage,  # noqa: ARG001 - finders share one form
+    frame: Frame,
+    pieces: Sequence[Piece],
+    regions: Sequence[FoundRegion],
+    tools: TableTools,  # noqa: ARG001
+) -> list[Island]:
+    islands = []
+    for region in regions:
+        if region.kind != "equation" or region.score < EQUATION_SCORE:
+            continue
+        inside = _inside(pieces, region.box)
+        if inside and mathematical(" ".join(piece.line.text for piece in inside)):
+            island = _island("formula", Box.around([region.box, *(piece.line.box for piece in inside)]), frame)
+            island.inside = inside
+            islands.append(island)
+    return islands
+
+
+def _figures(
+    page: LayoutPage,
+    frame: Frame,
+    pieces: Sequence[Piece],
+    regions: Sequence[FoundRegion],
+    tools: TableTools,  # noqa: ARG001 - finders share one form
+) -> list[Island]:
+    boxes = [region.box for region in regions if region.kind == "figure" and region.score >= FIGURE_SCORE]
+    boxes += [box.clamped() for box in page.pictures]
+    islands: list[Island] = []
+    for box in sorted(boxes, key=lambda one: -one.area):
+        if not SMALLEST_FIGURE < box.area < LARGEST_FIGURE:
+            continue
+        inside = _inside(pieces, box)
+        if _is_text(inside, box) or any(box.intersection(other.box) > 0.5 * box.area for other in islands):
+            continue
+        island = _island("figure", box, frame)
+        island.inside = inside
+        islands.append(island)
+    return islands
+
+
+def _inside(pieces: Sequence[Piece], box: Box) -> list[Piece]:
+    return [piece for piece in pieces if piece.line.box.covered_by(box) > INSIDE]
+
+
+def _is_text(inside: Sequence[Piece], box: Box) -> bool:
+    """Whether a "figure" is really print: much of it under lines, or lines that stand as a paragraph does."""
+    if not inside:
+        return False
+    cover = sum(piece.line.box.area for piece in inside) / box.area
+    return cover > TEXT_COVER or _paragraph_lines(inside) >= max(4, 0.5 * len(inside))
+
+
+def _paragraph_lines(inside: Sequence[Piece]) -> int:
+    """How many lines are long, begin at one edge and follow each other closely."""
+    em = common_em(inside)
+    x0, _, x1, _ = around(inside)
+    wide = [piece for piece in inside if piece.x1 - piece.x0 > max(0.5 * (x1 - x0), 12 * em)]
+    return sum(
+        any(abs(one.x0 - other.x0) < 1.5 * em and 0 < other.y0 - one.y0 < 2.5 * em for other in wide) for one in wide
+    )
+
+
+def _island(kind: str, box: Box, frame: Frame) -> Island:
+    return Island(kind, box, *frame.place(box))
