@@ -59,7 +59,8 @@ def judge(
     if any(reason.code in {"blank", "nothing_drawn"} for reason in reasons):
         return Verdict(reasons=tuple(reasons))
     if reasons:
-        return Verdict(state="suspect" if has_content(reading) else "failed", reasons=tuple(reasons))
+        lost = reading.finish != "stop" and not has_content(reading)
+        return Verdict(state="failed" if lost else "suspect", reasons=tuple(reasons))
     if len(attempts) > 1:
         text_ = f"try {len(attempts)} ({attempts[-1].rung}) was read; before it: {_told(attempts[:-1])}"
         return Verdict(state="recovered", reasons=(Reason(code="read_again", text=text_),))
