@@ -68,7 +68,8 @@ class EngineSettings(Section):
     name: str = Field(
         default="auto", description="auto, native, onnx, scripted, openai, vllm, transformers or a plugin's name"
     )
-    options: dict[str, Any] = Field(default_factory=dict, description="options of that engine")
+    # repr=False: an API key may be among them
+    options: dict[str, Any] = Field(default_factory=dict, repr=False, description="options of that engine")
 
 
 class Read(Section):

@@ -115,8 +115,9 @@ def _read(settings: Settings, wish: Wish, desks: Sequence[Desk], gathered: Gathe
             asyncio.run(read_all(settings, desks, report, display, _ask))
         except (KeyboardInterrupt, asyncio.CancelledError):
             report.interrupted = True
-            for desk in desks:
-                display.ended(desk.outcome)
+            for outcome in report.outcomes:
+                if outcome.status == "interrupted":
+                    display.ended(outcome)
             display.say("interrupted: run the same command with --resume to go on", always=True)
             return report
         for line in report.words:
