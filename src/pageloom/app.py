@@ -152,6 +152,7 @@ def _options(settings: Settings, name: str) -> BaseModel:
     given: dict[str, Any] = dict(settings.engine.options) if settings.engine.name == name else {}
     shared = {
         "models": settings.models.folder,
+        "models_folder": settings.models.folder,
         "languages": settings.read.languages,
         "layout": settings.read.layout,
     }

@@ -143,13 +143,14 @@ class Child:
 
     def crop(self, frame: Frame) -> Frame:
         """Cut regions out of a page that is drawn again for it."""
-        from pageloom.layout.figures import crop
+        from pageloom.pipeline.tidy import cut
 
         image = self._drawn(frame.head).image
         if image is None:
             raise DamagedDocument("no pixels to crop from")
         boxes = [Box(*map(float, corners)) for corners in frame.head["boxes"]]
-        return Frame({"ok": True}, tuple(crop(image, box) for box in boxes))
+        cuts = [cut(image, box) for box in boxes]
+        return Frame({"suffixes": [suffix for suffix, _ in cuts]}, tuple(data for _, data in cuts))
 
 
 def main() -> None:

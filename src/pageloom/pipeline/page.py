@@ -5,7 +5,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from pageloom.errors import PageloomError, RenderCrashed, UnreadablePage
-from pageloom.model.blocks import Chart, Figure, Formula, Seal, Signature
 from pageloom.model.document import AnyPage, Attempt, FailedPage, Page, Reason, Route, Verdict
 from pageloom.model.image import DrawnPage, Target
 from pageloom.model.job import PageTask
@@ -13,7 +12,7 @@ from pageloom.model.reading import Ask, PageRequest
 from pageloom.pipeline.askers import Asker, Events
 from pageloom.pipeline.ladder import Climbed, climb
 from pageloom.pipeline.route import route
-from pageloom.pipeline.tidy import asset_name
+from pageloom.pipeline.tidy import named, pictured
 from pageloom.pipeline.wire import Drawn
 from pageloom.pipeline.workers import EngineSpec, Workers
 from pageloom.trust.verdict import judge
@@ -138,20 +137,12 @@ async def _with_pictures(result: PageResult, task: PageTask, workers: Workers, h
     page = result.page
     if isinstance(page, FailedPage) or how.form == "raw":
         return result
-    pictured = [block for block in page.blocks if _wants_picture(block) and asset_name(block.id) not in result.assets]
-    if not pictured:
+    wanted = pictured(page.blocks)
+    if not wanted:
         return result
-    crops = await workers.crop(task, how.target, [block.regions[0].box for block in pictured])
-    names = {block.id: asset_name(block.id) for block in pictured}
-    blocks = tuple(
-        block.model_copy(update={"asset": names[block.id]}) if block.id in names else block for block in page.blocks
-    )
-    assets = {**result.assets, **dict(zip(names.values(), crops, strict=True))}
-    return PageResult(page.model_copy(update={"blocks": blocks}), assets)
-
-
-def _wants_picture(block: object) -> bool:
-    return isinstance(block, Figure | Chart | Formula | Seal | Signature) and bool(block.regions)
+    cuts = await workers.crop(task, how.target, [block.regions[0].box for block in wanted])
+    blocks, assets = named(page.blocks, wanted, cuts)
+    return PageResult(page.model_copy(update={"blocks": blocks}), {**result.assets, **assets})
 
 
 def failed(task: PageTask, code: str, reason: str, started: float) -> FailedPage:

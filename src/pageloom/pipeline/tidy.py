@@ -1,14 +1,19 @@
 """What happens to a page's pixels in the child process, before an engine sees them and after it has read them."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pageloom.model.blocks import Block, Chart, Figure, Formula, Seal, Signature
+from pageloom.model.geometry import Box
 from pageloom.model.image import DrawnPage, EncodedImage, PageImage
 from pageloom.model.reading import Reading
 
 if TYPE_CHECKING:
     from pageloom.model.image import Pixels
+
+Cut = tuple[str, bytes]
+Assets = dict[str, bytes]
 
 JPEG_QUALITY = 90  # SERVING.md 1.3: 4.8 ms a page, 370 KB; PNG costs 10-50 times that
 MAX_CROPS = 200  # a page that claims more pictures than this is noise
@@ -48,20 +53,30 @@ def with_crops(reading: Reading, image: PageImage | None) -> Reading:
     """The reading with a picture of every figure, chart, formula, seal and signature beside it."""
     if image is None:
         return reading
-    from pageloom.layout.figures import crop
-
-    assets = dict(reading.assets)
-    blocks: list[Block] = []
-    for block in reading.blocks:
-        if isinstance(block, Figure | Chart | Formula | Seal | Signature) and block.regions and len(assets) < MAX_CROPS:
-            name = asset_name(block.id)
-            assets.setdefault(name, crop(image, block.regions[0].box))
-            blocks.append(block.model_copy(update={"asset": name}))
-        else:
-            blocks.append(block)
-    return replace(reading, blocks=tuple(blocks), assets=assets)
+    wanted = pictured(reading.blocks)
+    cuts = [cut(image, block.regions[0].box) for block in wanted]
+    blocks, assets = named(reading.blocks, wanted, cuts)
+    return replace(reading, blocks=blocks, assets={**reading.assets, **assets})
 
 
-def asset_name(block_id: str) -> str:
-    """The file name of a block's crop; made from its id alone, never from words of the document."""
-    return f"{block_id}.jpg"
+def pictured(blocks: Sequence[Block]) -> list[Block]:
+    """The blocks of which a picture is kept."""
+    kinds = Figure | Chart | Formula | Seal | Signature
+    return [block for block in blocks if isinstance(block, kinds) and block.regions and not block.asset][:MAX_CROPS]
+
+
+def cut(image: PageImage, box: Box) -> Cut:
+    """A region of a page as a picture file: its suffix and bytes; no bytes where the box holds no pixel."""
+    from pageloom.layout.figures import crop, on_image
+
+    found = crop(image, on_image(image, box))
+    return (found.suffix, found.contents) if found else (".png", b"")
+
+
+def named(blocks: Sequence[Block], wanted: Sequence[Block], cuts: Sequence[Cut]) -> tuple[tuple[Block, ...], Assets]:
+    """Blocks that name their pictures, and the pictures; a name is made of the block's id, never of its words."""
+    assets = {f"{block.id}{suffix}": data for block, (suffix, data) in zip(wanted, cuts, strict=True) if data}
+    names = {name.rpartition(".")[0]: name for name in assets}
+    return tuple(
+        block.model_copy(update={"asset": names[block.id]}) if block.id in names else block for block in blocks
+    ), assets

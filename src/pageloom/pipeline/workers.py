@@ -24,6 +24,7 @@ from pageloom.model.image import DrawnPage, PageInfo, Target
 from pageloom.model.job import PageTask
 from pageloom.model.reading import PageRequest, Reading
 from pageloom.pipeline import wire
+from pageloom.pipeline.tidy import Cut
 from pageloom.pipeline.wire import HEAD, MAX_BLOB, MAX_HEAD, SIZE, Drawn, Frame, PassingImage
 
 START_SECONDS = 60.0  # a first start on a cold disk reads some 150 MB of libraries
@@ -362,8 +363,8 @@ class Workers:
         drawn = wire.drawn_from(Frame(answer.head["drawn"]))
         return drawn.page, wire.reading_from(answer)
 
-    async def crop(self, task: PageTask, target: Target, boxes: Sequence[Box]) -> tuple[bytes, ...]:
-        """Pictures of regions of a page, drawn again for it.
+    async def crop(self, task: PageTask, target: Target, boxes: Sequence[Box]) -> tuple[Cut, ...]:
+        """Pictures of regions of a page, drawn again for it: suffix and bytes of each.
 
         Raises:
             DamagedDocument, RenderTimeout, RenderCrashed
@@ -379,4 +380,5 @@ class Workers:
         answer = await self._decode(Frame(head), f"cutting pictures out of page {task.number}")
         if len(answer.blobs) != len(boxes):
             raise DamagedDocument(f"page {task.number}: its pictures could not be cut out")
-        return tuple(bytes(blob) for blob in answer.blobs)
+        suffixes = [str(suffix) for suffix in answer.head["suffixes"]]
+        return tuple((suffix, bytes(blob)) for suffix, blob in zip(suffixes, answer.blobs, strict=True))
