@@ -59,7 +59,7 @@ def with_crops(reading: Reading, image: PageImage | None) -> Reading:
     return replace(reading, blocks=blocks, assets={**reading.assets, **assets})
 
 
-def pictured(blocks: Sequence[Block]) -> list[Block]:
+def pictured(blocks: Sequence[Block]) -> Sequence[Block]:
     """The blocks of which a picture is kept."""
     kinds = Figure | Chart | Formula | Seal | Signature
     return [block for block in blocks if isinstance(block, kinds) and block.regions and not block.asset][:MAX_CROPS]
