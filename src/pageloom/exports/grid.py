@@ -13,8 +13,9 @@ SPARSE_FACTOR = 50
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """One cell to write: its words, and spans that overlap no other cell; `cell` is None in a hole."""
+    """One cell to write: its column from 0, words, and spans that overlap no other cell; `cell` is None in a hole."""
 
+    column: int
     text: str = ""
     row_span: int = 1
     column_span: int = 1
@@ -89,7 +90,7 @@ def _row(
             continue
         cell = placed.get((row, column))
         if cell is None:
-            yield Place()
+            yield Place(column)
             continue
         wide = 1
         while wide < min(cell.column_span, columns - column) and _free(placed, taken, row, column + wide):
@@ -100,7 +101,7 @@ def _row(
         ):
             high += 1
         taken.update((row + down, column + right) for down in range(high) for right in range(wide))
-        yield Place(clean(cell.text).strip(), high, wide, cell.header, cell)
+        yield Place(column, clean(cell.text).strip(), high, wide, cell.header, cell)
 
 
 def _free(placed: dict[tuple[int, int], Cell], taken: set[tuple[int, int]], row: int, column: int) -> bool:

@@ -16,10 +16,15 @@ BREAKS = re.compile("\r\n?|[\x0b\x0c\x85\u2028\u2029]")
 
 
 class OneFile(ABC):
-    """An exporter of one file `.NAME`, whose chunks are made while the pages are walked once."""
+    """An exporter of one file, whose chunks are made while the pages are walked once.
+
+    Attributes:
+        suffix: of the file, where it is not `.NAME`.
+    """
 
     name: ClassVar[str]
     media_type: ClassVar[str]
+    suffix: ClassVar[str] = ""
 
     def export(
         self,
@@ -28,7 +33,7 @@ class OneFile(ABC):
         extraction: Extraction | None = None,  # noqa: ARG002 - the door's shape; fields have their own exporters
     ) -> Bundle:
         """One file; nothing is walked or made before its chunks are asked for."""
-        return Bundle((OutputFile(f".{self.name}", self.chunks(document, options)),))
+        return Bundle((OutputFile(self.suffix or f".{self.name}", self.chunks(document, options)),))
 
     @abstractmethod
     def chunks(self, document: PagedDocument, options: ExportOptions) -> Iterator[bytes]:
