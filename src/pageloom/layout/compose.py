@@ -9,6 +9,7 @@ from pageloom.layout.build import built
 from pageloom.layout.captions import adopt
 from pageloom.layout.drafts import Draft
 from pageloom.layout.formulas import formula_runs
+from pageloom.layout.fractions import stack_fractions
 from pageloom.layout.furniture import split_furniture
 from pageloom.layout.islands import find_islands
 from pageloom.layout.kinds import Setting, name_kinds
@@ -61,9 +62,9 @@ def compose(page: LayoutPage, tools: LayoutTools) -> tuple[Block, ...]:
     how = Cutting(
         common_em(found.rest or pieces),
         uprights_of(page.rulings, frame.width, frame.height),
-        is_rtl("".join(piece.line.text for piece in pieces)),
+        is_rtl("".join(piece.text for piece in pieces)),
     )
-    flat = [piece for piece in furnished.rest if piece.flat]
+    flat = stack_fractions([piece for piece in furnished.rest if piece.flat], exact=exact)
     body = _flow([*flat, *found.islands], how, exact=exact)
     name_kinds(body, setting)
     adopt(body)
@@ -91,7 +92,7 @@ def _flow(things: Sequence[Thing], how: Cutting, *, exact: bool) -> list[Draft]:
 
 def _opened(island: Island, how: Cutting, *, exact: bool, number: int) -> list[Draft]:
     if island.kind != "form":
-        rows = rows_of(in_rows(island.inside)) if island.inside else []  # type: ignore[arg-type]
+        rows = rows_of([thing for thing in in_rows(island.inside) if isinstance(thing, Piece)])
         return [Draft(rows, kind=island.kind, island=island, column=number)]
     drafts: list[Draft] = []
     for group in island.groups:

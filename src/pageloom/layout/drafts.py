@@ -29,8 +29,8 @@ class Draft:
     def pieces(self) -> list[Piece]:
         """All lines, in reading order."""
         if self.island is not None:
-            return self.island.inside
-        return [piece for row in self.rows for piece in row.pieces]
+            return [one for piece in self.island.inside for one in piece.single()]
+        return [one for row in self.rows for piece in row.pieces for one in piece.single()]
 
     @property
     def text(self) -> str:

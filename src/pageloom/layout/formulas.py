@@ -8,6 +8,9 @@ from pageloom.layout.rows import MARKER, Row
 
 _OPERATORS = re.compile(r"[=≠≈≡≤≥<>±×÷∓∂∇∫∬∮∑∏√∞∝∈∉⊂⊆∪∩∧∨∀∃→⇒⇔↦⊕⊗′″^]|[α-ωΑ-Ω]|[ϵϑφϕ]|[\U0001d400-\U0001d7ff]")
 _WORD = re.compile(r"[^\W\d_]{3,}")
+_ORDINARY = re.compile(r"(?:[^\W\d_][a-zà-öø-ÿß-]+|[A-Z]+)")
+_RARE = re.compile(r"[jqxz]")  # letters that indices are made of and words are not
+_VOWEL = re.compile(r"[aeiouyà-öø-ÿ]", re.IGNORECASE)
 _FUNCTIONS = frozenset(
     ("sin", "cos", "tan", "log", "exp", "lim", "max", "min", "sup", "inf", "det", "arg", "mod", "for")
 )
@@ -16,13 +19,39 @@ _FUNCTIONS = frozenset(
 def word_share(text: str) -> float:
     """Share of the characters that belong to ordinary words of three letters or more, 0-1."""
     letters = sum(not char.isspace() for char in text)
-    words = sum(len(word) for word in _WORD.findall(text) if word.lower() not in _FUNCTIONS)
+    words = sum(len(word) for word in _WORD.findall(text) if _ordinary(word))
     return words / letters if letters else 0.0
+
+
+def _ordinary(word: str) -> bool:
+    """Whether letters are a word of a language, not indices run together (`aijuxivxj`) or a function's name."""
+    if not word.isascii() and not _ORDINARY.fullmatch(word):
+        return cjk_share(word) == 0 and not _OPERATORS.search(word)
+    if word.lower() in _FUNCTIONS or not _ORDINARY.fullmatch(word):
+        return False
+    return _VOWEL.search(word) is not None and len(_RARE.findall(word.lower())) < 2
 
 
 def mathematical(text: str) -> bool:
     """Whether a region that is said to be an equation can be one: few words, no running Chinese."""
     return word_share(text) < 0.5 and cjk_share(text) < 0.3
+
+
+def without_text(rows: Sequence[Row], left: float) -> list[list[Row]]:
+    """Stretches of an equation region's rows that are formulas; lines of text between them are left out.
+
+    Args:
+        rows: rows of the region, top first.
+        left: usual left edge of running text, points; displayed formulas are set in from it.
+    """
+    parts: list[list[Row]] = [[]]
+    for row in rows:
+        share = word_share(row.text)
+        if share > 0.5 or (share > 0.3 and row.x0 < left + row.em):
+            parts.append([])
+        else:
+            parts[-1].append(row)
+    return [part for part in parts if part and any(_OPERATORS.search(row.text) for row in part)]
 
 
 def displayed(row: Row) -> bool:

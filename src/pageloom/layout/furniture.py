@@ -109,9 +109,7 @@ def _kind(edge: _Edge, place: int, row: Row) -> Furniture | None:
     if len(row.text) > 140 or row.em > 1.25 * edge.body:
         return None
     small = row.em < 0.93 * edge.body
-    if _ruled(edge, row) or (gap > 1.0 and (small or _numbered(row))):
-        return side
-    return side if gap > 2.2 and not edge.head else None
+    return side if _ruled(edge, row) or (gap > 1.0 and (small or _numbered(row))) else None
 
 
 def _by_model(edge: _Edge, row: Row) -> bool:
@@ -141,7 +139,7 @@ def _ruled(edge: _Edge, row: Row) -> bool:
 
 def _numbered(row: Row) -> bool:
     """Whether a page number stands at either end of a row, apart from the rest."""
-    ends = (row.pieces[0].line.text, row.pieces[-1].line.text)
+    ends = (row.pieces[0].text, row.pieces[-1].text)
     return len(row.pieces) > 1 and any(PAGE_NUMBER.fullmatch(text) for text in ends)
 
 
@@ -151,7 +149,7 @@ def _with_number(kind: Furniture, row: Row) -> list[tuple[Furniture, Row]]:
         return [("page_number", row)]
     if len(row.pieces) < 2:
         return [(kind, row)]
-    numbers = [piece for piece in row.pieces if PAGE_NUMBER.fullmatch(piece.line.text.strip())]
+    numbers = [piece for piece in row.pieces if PAGE_NUMBER.fullmatch(piece.text)]
     others = [piece for piece in row.pieces if piece not in numbers]
     if len(numbers) != 1 or not others:
         return [(kind, row)]

@@ -3,10 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pageloom.layout.formulas import mathematical
+from pageloom.layout.formulas import mathematical, without_text
+from pageloom.layout.order import in_rows
 from pageloom.layout.page import LayoutPage
-from pageloom.layout.pieces import Frame, Island, Piece, around, common_em
+from pageloom.layout.pieces import Frame, Island, Piece, around, common_em, text_edge
 from pageloom.layout.regions import FoundRegion
+from pageloom.layout.rows import rows_of
 from pageloom.layout.tables import TableTools, find_forms, find_tables
 from pageloom.model.geometry import Box
 
@@ -53,6 +55,8 @@ def _tables(
     proposed = [(region.box, region.score) for region in regions if region.kind == "table"]
     islands = []
     for table in find_tables(page, [pair for pair in proposed if pair[1] >= TABLE_SCORE], tools):
+        if table.block.columns < 2:  # one column is running text with lines between
+            continue
         island = _island("table", table.box, frame)
         island.block = table.block
         island.inside = [by_index[index] for index in sorted(table.line_indices) if index in by_index]
@@ -71,8 +75,10 @@ def _forms(
     islands = []
     for form in find_forms(page):
         island = _island("form", form.box, frame)
-        groups = [[by_index[index] for index in group if index in by_index] for group in form.groups]
-        island.groups = [group for group in groups if group]
+        for group in form.groups:  # a line cut by a rule may be named in both boxes; it is read once
+            inside = [by_index.pop(index) for index in group if index in by_index]
+            if inside:
+                island.groups.append(inside)
         island.inside = [piece for group in island.groups for piece in group]
         if island.inside:
             islands.append(island)
@@ -87,13 +93,17 @@ def _formulas(
     tools: TableTools,  # noqa: ARG001
 ) -> list[Island]:
     islands = []
+    left = text_edge(pieces)
     for region in regions:
         if region.kind != "equation" or region.score < EQUATION_SCORE:
             continue
         inside = _inside(pieces, region.box)
-        if inside and mathematical(" ".join(piece.line.text for piece in inside)):
-            island = _island("formula", Box.around([region.box, *(piece.line.box for piece in inside)]), frame)
-            island.inside = inside
+        if not inside or not mathematical(" ".join(piece.text for piece in inside)):
+            continue
+        for part in without_text(rows_of(in_rows(inside)), left):
+            several = [piece for row in part for piece in row.pieces]
+            island = _island("formula", Box.around(piece.line.box for piece in several), frame)
+            island.inside = several
             islands.append(island)
     return islands
 

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pageloom.layout.drafts import Draft
+from pageloom.layout.formulas import word_share
 from pageloom.layout.pieces import Frame, cjk_share
 from pageloom.layout.regions import FoundRegion, Kind
 from pageloom.layout.rows import BULLET, MARKER, STOPS
@@ -111,17 +112,17 @@ def _is_caption(draft: Draft, drafts: Sequence[Draft], place: int, setting: Sett
 
 
 def _footnote(draft: Draft, drafts: Sequence[Draft], place: int, setting: Setting) -> bool:
-    x0, y0, _, _ = draft.place
+    """Small print with a mark at its head, at the very foot of its column."""
+    x0, y0, x1, _ = draft.place
     if y0 < 0.55 * setting.frame.height or draft.em > (0.93 if setting.exact else 0.86) * setting.em:
         return False
     before = drafts[place - 1] if place else None
-    follows = before is not None and before.kind == "footnote"
-    below = all(
-        other.place[3] <= y0 + setting.em or other.place[0] > x0 + setting.em * 8 or other.kind == "footnote"
-        for other in drafts
-        if other.rows and other.em > 0.95 * setting.em and other.column == draft.column
-    )
-    return below and (NOTE_MARK.match(draft.text) is not None or follows)
+    if before is not None and before.kind == "footnote" and before.column == draft.column:
+        return True
+    if not NOTE_MARK.match(draft.text) or word_share(draft.text) + cjk_share(draft.text) < 0.4:
+        return False
+    below = [other for other in drafts if other.place[1] > y0 and other.place[0] < x1 and other.place[2] > x0]
+    return all(other is draft or (other.rows and other.em < 0.95 * setting.em) for other in below)
 
 
 def _heading(draft: Draft, drafts: Sequence[Draft], place: int, setting: Setting) -> bool:
@@ -129,6 +130,8 @@ def _heading(draft: Draft, drafts: Sequence[Draft], place: int, setting: Setting
     if len(draft.rows) > 4 or not 1 < len(text) <= LONGEST_HEADING or not any(char.isalpha() for char in text):
         return False
     if re.match(BULLET, text) or text.endswith((",", "，", "；", ";", "、")):
+        return False
+    if word_share(text) < 0.4 and cjk_share(text) < 0.4 and not CHAPTER.match(text):
         return False
     large = draft.em > (HEADING_EXACT if setting.exact else HEADING_BOXES) * setting.em
     if large and len(draft.rows) <= 3:

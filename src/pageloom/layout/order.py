@@ -18,6 +18,10 @@ Thing = Piece | Island
 _NUMERIC = re.compile(r"[\d.,%()$€£¥￥元\-–+/: ]+")
 
 
+# Letters that fit into the narrowest gutter. Journals set 1-1.5 and detectors draw their boxes 0.2 wider on each side.
+NARROWEST = 0.6
+
+
 @dataclass(frozen=True, slots=True)
 class Upright:
     """A drawn vertical line, points."""
@@ -130,7 +134,7 @@ def _gutter(run: Sequence[Thing], x: float, how: Cutting) -> _Gutter | None:
     if bottom - top < 1.2 * how.em:
         return None
     ruled = _ruled(x0, x1, top, bottom, how)
-    if x1 - x0 < (0 if ruled else 0.9 * how.em) or not (ruled or _apart(left, right, x1 - x0, how)):
+    if x1 - x0 < (0 if ruled else NARROWEST * how.em) or not (ruled or _apart(left, right, x1 - x0, how)):
         return None
     # What stands only on the right and above the left column begins its own line of thought.
     start = min(thing.y0 for thing in left) - 2 * how.em
@@ -191,20 +195,20 @@ def _aligned(left: Sequence[Piece], right: Sequence[Piece]) -> float:
 
 def _labels(pieces: Sequence[Piece]) -> bool:
     """Labels of a form: most end with a colon."""
-    ends = sum(piece.line.text.rstrip().endswith((":", "：")) for piece in pieces)
+    ends = sum(piece.text.endswith((":", "：")) for piece in pieces)
     return ends >= 0.5 * len(pieces)
 
 
 def _numbers(pieces: Sequence[Piece]) -> bool:
     """Mostly numbers: values of a row."""
-    return sum(bool(_NUMERIC.fullmatch(piece.line.text.strip())) for piece in pieces) > 0.5 * len(pieces)
+    return sum(bool(_NUMERIC.fullmatch(piece.text)) for piece in pieces) > 0.5 * len(pieces)
 
 
 def _dense(pieces: Sequence[Piece]) -> bool:
     """Lines follow each other as in a paragraph or an address."""
     tops = sorted(pieces, key=lambda piece: piece.y0)
     gaps = [(low.y0 - high.y1) / high.em for high, low in pairwise(tops)]
-    return middle(gaps, 9.0) < (1.0 if cjk_share("".join(piece.line.text for piece in pieces)) < 0.5 else 1.3)
+    return middle(gaps, 9.0) < (1.0 if cjk_share("".join(piece.text for piece in pieces)) < 0.5 else 1.3)
 
 
 def in_rows(things: Sequence[Thing], *, rtl: bool = False) -> list[Thing]:

@@ -33,6 +33,8 @@ class Piece:
         index: place of the line in `LayoutPage.lines`.
         em: height of the letters in points.
         flat: False for lines that run sideways to the reading direction of the page.
+        under: the denominator where this is the numerator of a stacked fraction.
+        bar: how such a fraction is written in one line.
     """
 
     line: TextLine
@@ -43,6 +45,23 @@ class Piece:
     y1: float
     em: float
     flat: bool = True
+    under: "Piece | None" = None
+    bar: str = "/"
+
+    @property
+    def text(self) -> str:
+        """Its words; a stacked fraction in one line."""
+        text = self.line.text.strip()
+        return text if self.under is None else f"{text}{self.bar}{self.under.line.text.strip()}"
+
+    @property
+    def mid(self) -> float:
+        """Height of its middle, points."""
+        return (self.y0 + self.y1) / 2
+
+    def single(self) -> "list[Piece]":
+        """The lines it is made of."""
+        return [self] if self.under is None else [self, self.under]
 
 
 @dataclass(slots=True, eq=False)
@@ -127,8 +146,25 @@ def _upright_script(line: TextLine, width: float, height: float) -> bool:
 
 
 def measure(page: LayoutPage, frame: Frame) -> list[Piece]:
-    """The page's lines with words in them, measured; the order is kept."""
-    return [_piece(index, page, frame) for index, line in enumerate(page.lines) if line.text.strip()]
+    """The page's lines with words in them, measured; the order is kept.
+
+    A detector may find a line twice, whole and in part: the part is left out.
+    """
+    pieces = [_piece(index, page, frame) for index, line in enumerate(page.lines) if line.text.strip()]
+    return pieces if page.basis == "text-layer" else _once(pieces)
+
+
+def _once(pieces: Sequence[Piece]) -> list[Piece]:
+    doubled: set[int] = set()
+    by_y = sorted(pieces, key=lambda piece: piece.y0)
+    for place, one in enumerate(by_y):
+        for other in by_y[place + 1 :]:
+            if other.y0 > one.y1:
+                break
+            small, large = sorted((one, other), key=lambda piece: piece.line.box.area)
+            if small.line.box.covered_by(large.line.box) > 0.7 and small.line.text.strip() in large.line.text:
+                doubled.add(id(small))
+    return [piece for piece in pieces if id(piece) not in doubled]
 
 
 def _piece(index: int, page: LayoutPage, frame: Frame) -> Piece:
@@ -152,6 +188,16 @@ def common_em(pieces: Iterable[Piece]) -> float:
         if run * 2 >= total:
             return em
     return 10.0
+
+
+def text_edge(pieces: Sequence[Piece]) -> float:
+    """The left edge that most running text keeps, points; 0 where there is none."""
+    edges: dict[int, int] = {}
+    for piece in pieces:
+        if len(piece.line.text) > 20:
+            edge = round(piece.x0 / 6)
+            edges[edge] = edges.get(edge, 0) + 1
+    return max(edges, key=lambda edge: (edges[edge], -edge)) * 6.0 if edges else 0.0
 
 
 def around(several: Sequence[Placed]) -> tuple[float, float, float, float]:

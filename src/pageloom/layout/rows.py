@@ -31,6 +31,11 @@ class Row:
     text: str
 
     @property
+    def mid(self) -> float:
+        """Height of the middle of its longest piece, points."""
+        return max(self.pieces, key=lambda piece: piece.x1 - piece.x0).mid
+
+    @property
     def bold(self) -> bool:
         """Whether the text layer calls all of it bold."""
         return all(piece.line.bold for piece in self.pieces)
@@ -43,7 +48,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """Measures of one column's rows in points: edges, usual white space between rows, and how sure sizes are.
+    """Measures of one column's rows in points: edges, usual step from row to row, and how sure sizes are.
 
     Attributes:
         exact: sizes come from fonts, not from boxes a detector drew.
@@ -51,7 +56,7 @@ class Column:
 
     x0: float
     x1: float
-    gap: float
+    pitch: float
     em: float
     exact: bool
 
@@ -70,10 +75,10 @@ def rows_of(pieces: Sequence[Piece]) -> list[Row]:
 def row_of(pieces: list[Piece]) -> Row:
     """One row of level pieces."""
     x0, y0, x1, y1 = around(pieces)
-    em = max(pieces, key=lambda piece: len(piece.line.text)).em
-    text = pieces[0].line.text.strip()
+    em = max(pieces, key=lambda piece: len(piece.text)).em
+    text = pieces[0].text
     for before, piece in pairwise(pieces):
-        more = piece.line.text.strip()
+        more = piece.text
         close = piece.x0 - before.x1 < 0.5 * em and (is_cjk(text[-1]) or is_cjk(more[0]))
         text += more if close else f" {more}"
     return Row(pieces, x0, y0, x1, y1, em, text)
@@ -87,9 +92,23 @@ def _level(one: Piece, other: Piece) -> bool:
 def column_of(rows: Sequence[Row], *, exact: bool) -> Column:
     """Measures of a column of rows (at least one)."""
     em = middle((row.em for row in rows), 10.0)
-    gaps = [low.y0 - high.y1 for high, low in pairwise(rows) if low.y0 - high.y1 < 1.2 * em]
     x0, _, x1, _ = around(rows)
-    return Column(x0, x1, middle(sorted(gaps)[: max(1, len(gaps) * 3 // 4)], 0.3 * em), em, exact)
+    return Column(x0, x1, _pitch(rows, em, x1 - x0), em, exact)
+
+
+def _pitch(rows: Sequence[Row], em: float, width: float) -> float:
+    """Usual step between the middles of rows: told by full rows where there are some, points."""
+    steps: list[float] = []
+    full: list[float] = []
+    for high, low in pairwise(rows):
+        step = low.mid - high.mid
+        if 0.8 * em < step < 2.8 * em:
+            steps.append(step)
+            if min(high.x1 - high.x0, low.x1 - low.x0) > 0.6 * width:
+                full.append(step)
+    chosen = sorted(full if len(full) > 1 else steps)
+    # Paragraph spacing would pull the middle up: the lower half tells the step inside paragraphs.
+    return middle(chosen[: max(1, (len(chosen) + 1) * 2 // 3)], 1.5 * em)
 
 
 def paragraphs(rows: Sequence[Row], column: Column) -> list[list[Row]]:
@@ -107,8 +126,8 @@ def paragraphs(rows: Sequence[Row], column: Column) -> list[list[Row]]:
 def _begins(group: Sequence[Row], row: Row, after: Row | None, column: Column) -> bool:
     """Whether a row begins a new paragraph after a group."""
     last = group[-1]
-    gap = row.y0 - last.y1
-    if gap > column.gap + 0.5 * min(last.em, row.em) or row.y1 < last.y0:
+    step = row.mid - last.mid
+    if step > column.pitch + (0.3 if column.exact else 0.4) * min(last.em, row.em) or step < -0.5 * row.em:
         return True
     if _other_print(last, row, column):
         return True
