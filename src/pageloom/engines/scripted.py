@@ -20,7 +20,7 @@ import json
 import re
 import tomllib
 from collections import Counter
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator
 from contextlib import aclosing, asynccontextmanager
 from pathlib import Path
 from typing import Any, ClassVar, Literal
@@ -142,7 +142,7 @@ class ScriptedEngine:
         self._asked[key] += 1
         return answers[min(self._asked[key], len(answers)) - 1]
 
-    async def _told(self, request: PageRequest, told: ScriptedAnswer) -> AsyncIterator[BlockEvent | Delta | Reading]:
+    async def _told(self, request: PageRequest, told: ScriptedAnswer) -> AsyncGenerator[BlockEvent | Delta | Reading]:
         await anyio.sleep(self._script.timing.first_token_s)
         answer = Answer(request, self._dialect, self.name)
         tokens = 0
