@@ -3,7 +3,7 @@
 import os
 import secrets
 from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, aclosing, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ from pageloom.model.document import DocumentHead, EngineName, PagedDocument
 from pageloom.model.image import Target
 from pageloom.model.job import Input, Opened, PageTask, RunEvent
 from pageloom.pipeline.askers import Asker, Events, LoopAsker, WorkerAsker, unheard
-from pageloom.pipeline.line import Line
+from pageloom.pipeline.line import Line, read_all
 from pageloom.pipeline.page import HowToRead, PageResult, read_page
 from pageloom.pipeline.workers import EngineSpec, WorkerOptions, Workers
 from pageloom.plugins import load, names
@@ -60,7 +60,7 @@ class App:
         async def read(task: PageTask) -> PageResult:
             return await read_page(task, self.workers, self._askers, self._how, events)
 
-        async with Line(self.workers, read, self.places).running(inputs) as told:
+        async with Line.running(self.workers, read, self.places) as line, aclosing(read_all(line, inputs)) as told:
             async for event in told:
                 yield self._signed(event) if isinstance(event, Opened) else event
 

@@ -1,9 +1,13 @@
-"""The line: documents opened one after the other, a bounded number of pages alive, results told as they come."""
+"""The line: pages of all documents, a bounded number of them alive at once, results told as they come."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+import logging
+import secrets
+import time
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 
@@ -11,9 +15,13 @@ from pageloom.errors import InputError, PageError, PageloomError
 from pageloom.model.document import DocumentHead, FailedPage, Reason
 from pageloom.model.job import Finished, Input, Opened, PageDone, PageTask, Refused, RunEvent
 from pageloom.pipeline.page import PageResult
+from pageloom.pipeline.queue import PageQueue
 from pageloom.pipeline.workers import OpenedFile, Workers
 
+log = logging.getLogger(__name__)
+
 ReadPage = Callable[[PageTask], Awaitable[PageResult]]
+Told = Callable[[PageTask, PageResult], Awaitable[None]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,101 +33,213 @@ class Part:
     error: PageloomError | None = None
 
 
-class Line:
-    """Keeps at most `places` pages alive; the rest wait as numbers, not as pixels."""
+@dataclass(frozen=True, slots=True)
+class OpenedInput:
+    """A document that can be read: what is known of it, its pages to read, and pages that are lost already."""
 
-    def __init__(self, workers: Workers, read: ReadPage, places: int) -> None:
+    head: DocumentHead
+    tasks: tuple[PageTask, ...]
+    lost: tuple[FailedPage, ...]
+
+    @property
+    def numbers(self) -> tuple[int, ...]:
+        """Numbers of all its pages, ascending."""
+        return tuple(sorted([task.number for task in self.tasks] + [page.number for page in self.lost]))
+
+
+@dataclass(slots=True)
+class _Job:
+    """One submitted document on the line."""
+
+    told: Told
+    tasks: set[asyncio.Task[None]] = field(default_factory=set)
+
+
+class Line:
+    """Takes pages from the queue into a bounded number of places; the rest wait as numbers, not as pixels.
+
+    A page keeps its place until its result has been taken, so a slow listener slows the line down instead of
+    filling the memory.
+
+    Args:
+        places: pages alive at once; may be changed at any time.
+    """
+
+    def __init__(self, workers: Workers, read: ReadPage, places: int, queue: PageQueue | None = None) -> None:
+        self.places = places
+        self.queue = queue if queue is not None else PageQueue()
         self._workers = workers
         self._read = read
-        self._places = asyncio.Semaphore(places)
-        self._events: asyncio.Queue[RunEvent | BaseException | None] = asyncio.Queue(maxsize=places * 2)
-        self._tasks: set[asyncio.Task[None]] = set()
-        self._left: dict[int, int] = {}
+        self._busy = 0
+        self._jobs: dict[str, _Job] = {}
+        self._moved = asyncio.Event()
 
-    async def _feed(self, inputs: Iterable[Input]) -> None:
+    @property
+    def busy(self) -> int:
+        """Places taken now."""
+        return self._busy
+
+    @classmethod
+    @asynccontextmanager
+    async def running(cls, workers: Workers, read: ReadPage, places: int) -> AsyncIterator["Line"]:
+        """A line whose pages end with this block."""
+        line = cls(workers, read, places)
         try:
-            for number, asked in enumerate(inputs):
-                await self._take(number, asked)
-            await asyncio.gather(*self._tasks)
-        except Exception as error:  # noqa: BLE001 - a bug of ours: told to the one who listens, never lost
-            await self._events.put(error)
-        else:
-            await self._events.put(None)
+            yield line
+        finally:
+            await line.close()
 
-    async def _take(self, number: int, asked: Input) -> None:
-        parts = [await self._open(file, asked.password) for file in asked.files]
+    async def open(self, asked: Input) -> OpenedInput:
+        """Open all files of a document.
+
+        Raises:
+            InputError, PageError: no file of it can be read, or a page range names pages that it lacks.
+        """
+        parts = [await self._part(file, asked.password) for file in asked.files]
         errors = [part.error for part in parts if part.error is not None]
         if len(errors) == len(parts):
-            await self._events.put(Refused(asked, errors[0]))
-            return
+            raise errors[0]
         tasks, lost = numbered_pages(asked, parts)
-        try:
-            wanted = asked.pages.of(len(tasks) + len(lost)) if asked.pages else None
-        except InputError as error:
-            await self._events.put(Refused(asked, error))
-            return
-        tasks = [task for task in tasks if wanted is None or task.number in wanted]
-        lost = [page for page in lost if wanted is None or page.number in wanted]
-        numbers = tuple(sorted([task.number for task in tasks] + [page.number for page in lost]))
-        await self._events.put(Opened(asked, head_of(asked, parts), numbers))
-        todo = [task for task in tasks if task.number not in asked.skip]
-        self._left[number] = len(todo) + 1
-        for page in lost:
-            await self._events.put(PageDone(asked, page, {}))
-        for task in todo:
-            await self._places.acquire()
-            self._start(self._page(number, asked, task))
-        await self._one_less(number, asked)
+        if asked.pages is not None:
+            wanted = set(asked.pages.of(len(tasks) + len(lost)))
+            tasks = [task for task in tasks if task.number in wanted]
+            lost = [page for page in lost if page.number in wanted]
+        return OpenedInput(head_of(asked, parts), tuple(tasks), tuple(lost))
 
-    async def _open(self, file: Path, password: str | None) -> Part:
+    async def _part(self, file: Path, password: str | None) -> Part:
         try:
             return Part(file, await self._workers.open(file, password))
         except (InputError, PageError) as error:
             return Part(file, None, error)
 
-    def _start(self, work: Awaitable[None]) -> None:
-        async def run() -> None:
-            await work
+    def submit(self, job: str, tenant: str, tasks: Sequence[PageTask], told: Told) -> None:
+        """Let the pages of a job wait for their places; `told` takes each result as it comes.
 
-        task = asyncio.create_task(run())
-        self._tasks.add(task)
-        task.add_done_callback(self._ended)
+        Raises:
+            QueueFull: none of them is taken.
+        """
+        self.queue.add(job, tenant, tasks, time.monotonic())
+        self._jobs[job] = _Job(told)
+        self._fill()
 
-    def _ended(self, task: asyncio.Task[None]) -> None:
-        if task.cancelled() or task.exception() is None:
-            self._tasks.discard(task)  # a failed one stays, so that _feed raises what it raised
+    def _fill(self) -> None:
+        while self._busy < self.places and (task := self.queue.pop()) is not None:
+            job = self._jobs[task.job]
+            self._busy += 1
+            running = asyncio.create_task(self._one(job, task))
+            job.tasks.add(running)
+            running.add_done_callback(partial(self._ended, task.job, job))
 
-    async def _page(self, number: int, asked: Input, task: PageTask) -> None:
+    async def _one(self, job: _Job, task: PageTask) -> None:
+        await job.told(task, await self._read(task))
+
+    def _ended(self, name: str, job: _Job, running: asyncio.Task[None]) -> None:
+        self._busy -= 1
+        job.tasks.discard(running)
+        if not job.tasks and self.queue.waiting(name) == 0:
+            self._jobs.pop(name, None)
+        if not running.cancelled() and (error := running.exception()) is not None:
+            log.error("a page's listener failed", extra={"job": name}, exc_info=error)
+        self._moved.set()
+        self._fill()
+
+    async def has_room(self, waiting: int) -> None:
+        """Wait until no more than this many pages wait for a place."""
+        while len(self.queue) > waiting:
+            self._moved.clear()
+            await self._moved.wait()
+
+    async def cancel(self, job: str) -> None:
+        """Forget the waiting pages of a job and end those in work; their engine slots are free when this returns."""
+        self.queue.remove(job)
+        held = self._jobs.pop(job, None)
+        if held is not None:
+            await _end(held.tasks)
+        self._moved.set()
+
+    async def close(self) -> None:
+        """End all work."""
+        for job in list(self._jobs):
+            await self.cancel(job)
+
+
+async def _end(tasks: Iterable[asyncio.Task[None]]) -> None:
+    several = list(tasks)
+    for task in several:
+        task.cancel()
+    await asyncio.gather(*several, return_exceptions=True)
+
+
+async def read_all(line: Line, inputs: Iterable[Input]) -> AsyncGenerator[RunEvent, None]:
+    """Read documents one after the other as places fall free; events as they come.
+
+    A next document is opened when the pages of those before it no longer fill the line: a folder of thousands of
+    files is never open at once.
+    """
+    events: asyncio.Queue[RunEvent | BaseException | None] = asyncio.Queue(maxsize=2 * line.places)
+    jobs: list[str] = []
+
+    async def feed() -> None:
         try:
-            result = await self._read(task)
-        finally:
-            self._places.release()
-        await self._events.put(PageDone(asked, result.page, result.assets))
-        await self._one_less(number, asked)
+            run = secrets.token_hex(4)
+            ends = [await _take(line, asked, f"{run}-{place}", events, jobs) for place, asked in enumerate(inputs)]
+            for end in ends:
+                await end.wait()
+        except Exception as error:  # noqa: BLE001 - a bug of ours: told to the one who listens, never lost
+            await events.put(error)
+        else:
+            await events.put(None)
 
-    async def _one_less(self, number: int, asked: Input) -> None:
-        self._left[number] -= 1
-        if self._left[number] == 0:
-            del self._left[number]
-            await self._events.put(Finished(asked))
-
-    @asynccontextmanager
-    async def running(self, inputs: Iterable[Input]) -> AsyncIterator[AsyncIterator[RunEvent]]:
-        """Events of these inputs; leaving the block ends all work on them."""
-        feeder = asyncio.create_task(self._feed(inputs))
-        try:
-            yield self._told()
-        finally:
-            feeder.cancel()
-            for task in list(self._tasks):
-                task.cancel()
-            await asyncio.gather(feeder, *self._tasks, return_exceptions=True)
-
-    async def _told(self) -> AsyncIterator[RunEvent]:
-        while (event := await self._events.get()) is not None:
+    feeding = asyncio.create_task(feed())
+    try:
+        while (event := await events.get()) is not None:
             if isinstance(event, BaseException):
                 raise event
             yield event
+    finally:
+        await _end([feeding])
+        for job in jobs:
+            await line.cancel(job)
+
+
+async def _take(
+    line: Line,
+    asked: Input,
+    job: str,
+    events: "asyncio.Queue[RunEvent | BaseException | None]",
+    jobs: list[str],
+) -> asyncio.Event:
+    """Open one document and let its pages wait; the event is set when its last page has ended."""
+    ended = asyncio.Event()
+    try:
+        opened = await line.open(asked)
+    except (InputError, PageError) as error:
+        await events.put(Refused(asked, error))
+        ended.set()
+        return ended
+    await events.put(Opened(asked, opened.head, opened.numbers))
+    for page in opened.lost:
+        await events.put(PageDone(asked, page, {}))
+    todo = [replace(task, job=job) for task in opened.tasks if task.number not in asked.skip]
+    left = len(todo)
+
+    async def told(task: PageTask, result: PageResult) -> None:
+        nonlocal left
+        del task
+        await events.put(PageDone(asked, result.page, result.assets))
+        left -= 1
+        if left == 0:
+            await events.put(Finished(asked))
+            ended.set()
+
+    if not todo:
+        await events.put(Finished(asked))
+        ended.set()
+        return ended
+    jobs.append(job)
+    line.submit(job, "local", todo, told)
+    await line.has_room(line.places)
+    return ended
 
 
 def numbered_pages(asked: Input, parts: Iterable[Part]) -> tuple[list[PageTask], list[FailedPage]]:
