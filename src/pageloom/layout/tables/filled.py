@@ -76,6 +76,11 @@ def lines_a_cell(filled: Filled) -> float:
     return float(median(counts)) if counts else 0.0
 
 
+def conflicts(filled: Filled, height: float) -> int:
+    """Pieces that cannot be right where they are: far apart beside each other in one cell."""
+    return sum(side_by_side(place.pieces, height) for place in filled.places)
+
+
 def side_by_side(pieces: Sequence[Piece], height: float) -> int:
     """Rows of text in which pieces stand far apart: a sign of columns without a rule between them."""
     count = 0

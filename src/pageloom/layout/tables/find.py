@@ -1,21 +1,25 @@
-"""The tables of a page: rules first, then the regions the layout model proposes."""
+"""The tables of a page: rules first, then what the layout model and the text itself propose."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-
 from pathlib import Path
 
 from pageloom import weights
 from pageloom.layout.page import LayoutPage
 from pageloom.layout.tables.build import FoundTable, built
 from pageloom.layout.tables.filled import Filled
-from pageloom.layout.tables.frame import Frame, Rect, text_height
-from pageloom.layout.tables.region import modelled
+from pageloom.layout.tables.frame import Frame, Piece, Rect, text_height
+from pageloom.layout.tables.headers import flag_headers
+from pageloom.layout.tables.propose import Proposal, columned, proposals
+from pageloom.layout.tables.region import Region, read
 from pageloom.layout.tables.ruled import ruled, verdict
-from pageloom.layout.tables.rulings import segments
+from pageloom.layout.tables.rulings import Segment, segments
 from pageloom.layout.tables.slanet import Slanet
-from pageloom.layout.tables.text import visual_rows
+from pageloom.layout.tables.text import parted, visual_rows
 from pageloom.model.geometry import Box
+
+REGION_SCORE = 0.3  # of a layout model's box that is looked at
+REGION_ALONE = 0.55  # of one that is believed although its text shows no clear columns
 
 
 class TableTools:
@@ -45,11 +49,21 @@ class FoundForm:
     """Drawn boxes with text that are no table (label and value, blocks side by side).
 
     Attributes:
-        groups: line indices of each box, boxes in reading order.
+        groups: line indices of each box, boxes in reading order, row by row.
+        rows: row of each box.
     """
 
     box: Box
     groups: tuple[tuple[int, ...], ...]
+    rows: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """Tables and forms of a page, each top first."""
+
+    tables: tuple[FoundTable, ...]
+    forms: tuple[FoundForm, ...]
 
 
 def find_tables(page: LayoutPage, regions: Sequence[tuple[Box, float]], tools: TableTools) -> list[FoundTable]:
@@ -59,45 +73,110 @@ def find_tables(page: LayoutPage, regions: Sequence[tuple[Box, float]], tools: T
         regions: table boxes proposed by a layout model with their scores; may be empty, wrong or incomplete.
         tools: models; kept by the caller from page to page.
     """
-    frame = Frame.of(page)
-    grids = _grids(page, frame)
-    found = [filled for filled, kind in grids if kind == "table"]
-    pieces = [frame.piece(line, n) for n, line in enumerate(page.lines) if line.text.strip()]
-    height = text_height(pieces)
-    for box, _score in regions:
-        rect = frame.rect(box)
-        if any(f.rect.intersection(rect) > 0.3 * min(f.rect.area, rect.area) for f in found):
-            continue
-        inside = [p for p in pieces if p.rect.intersection(rect) > 0.5 * p.rect.area]
-        filled = modelled(page, rect, inside, tools.model(), height) if len(inside) > 3 else None
+    return list(study(page, regions, tools).tables)
+
+
+def study(page: LayoutPage, regions: Sequence[tuple[Box, float]], tools: TableTools) -> Findings:
+    """Tables and forms of a page in one go (see `find_tables`)."""
+    sight = _Sight.of(page)
+    grids = _grids(sight)
+    tables = [f for f, kind in grids if kind == "table"]
+    forms = [f for f, kind in grids if kind == "form"]
+    unruled = [f.rect for f, kind in grids if kind == "unruled"]
+    for region in _regions(sight, regions, unruled, [f.rect for f in tables]):
+        filled = read(page, region, tools.model)
         if filled is not None:
-            found.append(filled)
-    return [built(filled, page, frame) for filled in sorted(found, key=lambda f: f.rect.y0)]
+            tables.append(filled)
+    bold = [line.bold for line in page.lines]
+    for filled in tables:
+        flag_headers(filled, bold)
+    tables.sort(key=lambda f: (f.rect.y0, f.rect.x0))
+    forms = [f for f in forms if not any(f.rect.intersection(t.rect) > 0.3 * f.rect.area for t in tables)]
+    return Findings(tuple(built(f, page, sight.frame) for f in tables), tuple(_form(f, sight.frame) for f in forms))
 
 
-def find_forms(page: LayoutPage) -> list[FoundForm]:
-    """Drawn boxes that are no table, top first."""
-    frame = Frame.of(page)
-    found = []
-    for filled, kind in _grids(page, frame):
-        if kind == "form":
-            places = sorted(filled.written(), key=lambda p: (p.row, p.column))
-            groups = tuple(
-                tuple(dict.fromkeys(p.line for row in visual_rows(place.pieces) for p in row)) for place in places
-            )
-            found.append(FoundForm(frame.box(filled.rect), groups))
+@dataclass(frozen=True, slots=True)
+class _Sight:
+    """What is seen of a page: its text in pixels and its straight lines."""
+
+    frame: Frame
+    pieces: tuple[Piece, ...]
+    parts: tuple[Piece, ...]
+    segments: tuple[Segment, ...]
+    height: float
+
+    @classmethod
+    def of(cls, page: LayoutPage) -> "_Sight":
+        frame = Frame.of(page)
+        pieces = tuple(frame.piece(line, n) for n, line in enumerate(page.lines) if line.text.strip())
+        height = text_height(pieces)
+        parts = tuple(part for p in pieces for part in parted(p, frame, height))
+        return cls(frame, pieces, parts, tuple(segments(page, frame, pieces)), height)
+
+
+def _grids(sight: _Sight) -> list[tuple[Filled, str]]:
+    """Drawn grids with their verdicts, without those inside a larger one."""
+    found: list[tuple[Filled, str]] = []
+    for filled in ruled(sight.segments, sight.pieces, sight.frame, sight.height):
+        kind = verdict(filled, sight.height)
+        inside = any(filled.rect.intersection(f.rect) > 0.5 * filled.rect.area for f, _ in found)
+        if kind != "none" and not inside:
+            found.append((filled, kind))
+    return sorted(found, key=lambda pair: pair[0].rect.y0)
+
+
+def _regions(
+    sight: _Sight, regions: Sequence[tuple[Box, float]], unruled: Sequence[Rect], taken: Sequence[Rect]
+) -> list[Region]:
+    """Places to be read as a table without a drawn grid: own proposals and the layout model's, joined where they meet."""
+    own = [p for p in proposals(sight.parts, sight.segments, sight.height) if not _met(p.rect, taken)]
+    told = [(sight.frame.rect(b), s) for b, s in regions if s >= REGION_SCORE]
+    told = [(r, s) for r, s in told if not _met(r, taken)]
+    found: list[Rect] = [r for r in unruled if not _met(r, taken)]
+    for proposal in own:
+        if proposal.alone or _met(proposal.rect, [r for r, _ in told]):
+            found.append(_with_told(proposal, [r for r, _ in told]))
+    for rect, score in told:
+        if not _met(rect, found) and _believed(sight, rect, score):
+            found.append(rect)
+    return [_region(sight, rect) for rect in _apart(found)]
+
+
+def _met(rect: Rect, others: Sequence[Rect]) -> bool:
+    return any(rect.intersection(o) > 0.3 * min(rect.area, o.area) for o in others)
+
+
+def _with_told(proposal: Proposal, told: Sequence[Rect]) -> Rect:
+    """A proposal widened by the layout model's box where that agrees; rules bound a table better than a model."""
+    if proposal.strong:
+        return proposal.rect
+    return Rect.around([proposal.rect, *(r for r in told if _met(proposal.rect, [r]))])
+
+
+def _believed(sight: _Sight, rect: Rect, score: float) -> bool:
+    """Whether a box of the layout model without an own proposal is a table: its text keeps to columns."""
+    rows = visual_rows([p for p in sight.parts if rect.holds(*p.rect.center)])
+    columns = columned(rows, sight.height)
+    return columns.count >= 2 or (score >= REGION_ALONE and sum(len(row) >= 2 for row in rows) >= 0.5 * len(rows) > 0)
+
+
+def _apart(rects: Sequence[Rect]) -> list[Rect]:
+    """Rectangles that overlap joined into one."""
+    found: list[Rect] = []
+    for rect in sorted(rects, key=lambda r: -r.area):
+        if not _met(rect, found):
+            found.append(rect)
     return found
 
 
-def _grids(page: LayoutPage, frame: Frame) -> list[tuple[Filled, str]]:
-    pieces = [frame.piece(line, n) for n, line in enumerate(page.lines) if line.text.strip()]
-    height = text_height(pieces)
-    found: list[tuple[Filled, str]] = []
-    taken: list[Rect] = []
-    for filled in ruled(segments(page, frame, pieces), pieces, frame, height):
-        kind = verdict(filled, height)
-        if kind == "none" or any(filled.rect.intersection(t) > 0.5 * filled.rect.area for t in taken):
-            continue
-        taken.append(filled.rect)
-        found.append((filled, kind))
-    return sorted(found, key=lambda pair: pair[0].rect.y0)
+def _region(sight: _Sight, rect: Rect) -> Region:
+    inside = [p for p in sight.parts if rect.holds(*p.rect.center)]
+    around = Rect.around([rect, *(p.rect for p in inside)])
+    lines = [s for s in sight.segments if around.holds(*s.rect.center, slack=sight.height)]
+    return Region(around, inside, lines, sight.height)
+
+
+def _form(filled: Filled, frame: Frame) -> FoundForm:
+    places = sorted(filled.written(), key=lambda p: (p.row, p.column))
+    groups = tuple(tuple(dict.fromkeys(p.line for row in visual_rows(q.pieces) for p in row)) for q in places)
+    return FoundForm(frame.box(filled.rect), groups, tuple(p.row for p in places))

@@ -11,7 +11,7 @@ from statistics import median
 from pageloom.layout.tables.filled import Filled, Place
 from pageloom.layout.tables.frame import Frame, Piece, Rect, overlap
 from pageloom.layout.tables.slanet import ModelCell, Structure
-from pageloom.layout.tables.text import cut, words_of
+from pageloom.layout.tables.text import cut
 
 
 def matched(structure: Structure, pieces: Sequence[Piece], rect: Rect, frame: Frame, height: float) -> Filled:
@@ -19,7 +19,7 @@ def matched(structure: Structure, pieces: Sequence[Piece], rect: Rect, frame: Fr
 
     Args:
         structure: its boxes in px of the page.
-        pieces: the text of the table.
+        pieces: the text of the table, cut at wide gaps.
         rect: of the table, px.
         height: of a text line, px.
     """
@@ -27,22 +27,10 @@ def matched(structure: Structure, pieces: Sequence[Piece], rect: Rect, frame: Fr
     bands = _bands(structure)
     match = _Match(structure.cells, bands, height)
     for piece in pieces:
-        for run in parted(piece, frame, height):
-            for where, part in _cut(run, match, frame):
-                places[where].pieces.append(part)
+        for where, part in _cut(piece, match, frame):
+            places[where].pieces.append(part)
     filled = Filled(structure.rows, structure.columns, places, rect, "model", structure.probability)
     return filled
-
-
-def parted(piece: Piece, frame: Frame, height: float) -> list[Piece]:
-    """A line cut at gaps much wider than a space: the reader ran over a column border."""
-    words = words_of(piece, frame) if piece.words else []
-    borders = [
-        (a[1].x1 + b[1].x0) / 2 for a, b in zip(words, words[1:], strict=False) if b[1].x0 - a[1].x1 > 1.1 * height
-    ]
-    if not borders:
-        return [piece]
-    return [part for _, part in cut(piece, frame, lambda r: sum(b < r.center[0] for b in borders))]
 
 
 def _cut(piece: Piece, match: "_Match", frame: Frame) -> list[tuple[int, Piece]]:
@@ -50,7 +38,9 @@ def _cut(piece: Piece, match: "_Match", frame: Frame) -> list[tuple[int, Piece]]
     where = match.cell(piece.rect)
     row = match.cells[where].row
     inside = [
-        b for c, b in enumerate(match.bands) if b.x0 + 0.3 * b.width > piece.rect.x0 and b.x1 - 0.3 * b.width < piece.rect.x1
+        b
+        for c, b in enumerate(match.bands)
+        if b.x0 + 0.3 * b.width > piece.rect.x0 and b.x1 - 0.3 * b.width < piece.rect.x1
     ]
     if len(inside) < 2 or match.spans(where, len(inside)):
         return [(where, piece)]

@@ -7,6 +7,7 @@ from pageloom.layout.tables.frame import Frame, Piece, Rect, overlap
 from pageloom.layout.tables.grid import Grid, grid_of, groups
 from pageloom.layout.tables.rulings import Segment
 from pageloom.layout.tables.text import cut
+from pageloom.layout.tables.trim import without_blank_sides
 
 
 def ruled(segments: Sequence[Segment], pieces: Sequence[Piece], frame: Frame, height: float) -> list[Filled]:
@@ -15,7 +16,7 @@ def ruled(segments: Sequence[Segment], pieces: Sequence[Piece], frame: Frame, he
     for group in groups(segments, slack=max(4.0, 0.3 * height)):
         grid = grid_of(group, height)
         if grid is not None:
-            found.append(fill(grid, pieces, frame))
+            found.append(without_blank_sides(fill(grid, pieces, frame)))
     return sorted(found, key=lambda f: -f.rect.area)
 
 

@@ -131,9 +131,11 @@ def _letter_stroke(segment: Segment, pieces: Sequence[Piece]) -> bool:
         r = piece.rect
         if segment.flat:
             middle = (segment.y0 + segment.y1) / 2
-            # Up to the box's edge: underlines, and the edges of light letters on a dark ground.
-            inside = r.y0 - 0.05 * r.height < middle < r.y1 + 0.05 * r.height
-            if inside and overlap(box.x0, box.x1, r.x0, r.x1) > 0.85 * box.width:
+            inside = r.y0 + 0.15 * r.height < middle < r.y1 - 0.15 * r.height
+            # Underlines, and the edges of light letters on a dark ground: as long as the words, not longer.
+            edge = r.y0 - 0.05 * r.height < middle < r.y1 + 0.05 * r.height
+            within = r.x0 - 0.1 * r.height < box.x0 and box.x1 < r.x1 + 0.1 * r.height
+            if (edge and within) or (inside and overlap(box.x0, box.x1, r.x0, r.x1) > 0.8 * box.width):
                 return True
         elif r.x0 < (box.x0 + box.x1) / 2 < r.x1 and overlap(box.y0, box.y1, r.y0, r.y1) > 0.8 * box.height:
             return True
