@@ -9,8 +9,21 @@ from torch import nn
 from vllm.config import VllmConfig
 
 
-class TinyDeepseekOCR2(stock.DeepseekOCR2ForCausalLM):
-    """DeepSeek-OCR-2; small where the checkpoint says so, stock otherwise."""
+def model_class() -> type[nn.Module]:
+    """The class that would read the checkpoint without this plug-in."""
+    try:
+        import pageloom_vllm
+    except ImportError:
+        return stock.DeepseekOCR2ForCausalLM
+    if not pageloom_vllm.registered:
+        return stock.DeepseekOCR2ForCausalLM
+    from pageloom_vllm.model import FastDeepseekOCR2
+
+    return FastDeepseekOCR2
+
+
+class TinyDeepseekOCR2(model_class()):  # type: ignore[misc]
+    """DeepSeek-OCR-2; small where the checkpoint says so, as it would be otherwise."""
 
     def __init__(self, *, vllm_config: VllmConfig, prefix: str = "") -> None:
         width = vllm_config.model_config.hf_config.vision_config.width
