@@ -8,14 +8,14 @@ from pageloom import weights
 from pageloom.layout.page import LayoutPage
 from pageloom.layout.tables.build import FoundTable, built
 from pageloom.layout.tables.filled import Filled
-from pageloom.layout.tables.frame import Frame, Piece, Rect, text_height
+from pageloom.layout.tables.frame import Frame, Rect
 from pageloom.layout.tables.headers import flag_headers
 from pageloom.layout.tables.propose import Proposal, columned, proposals
 from pageloom.layout.tables.region import Region, read
 from pageloom.layout.tables.ruled import ruled, verdict
-from pageloom.layout.tables.rulings import Segment, segments
+from pageloom.layout.tables.sight import Sight
 from pageloom.layout.tables.slanet import Slanet
-from pageloom.layout.tables.text import parted, visual_rows
+from pageloom.layout.tables.text import visual_rows
 from pageloom.model.geometry import Box
 
 REGION_SCORE = 0.3  # of a layout model's box that is looked at
@@ -32,6 +32,13 @@ class TableTools:
     def __init__(self, models_folder: Path | None = None) -> None:
         self._folder = models_folder
         self._model: Slanet | None = None
+        self._seen: tuple[LayoutPage, Sight] | None = None
+
+    def sight(self, page: LayoutPage) -> Sight:
+        """What is seen of a page; kept until the next one, since tables and forms both ask."""
+        if self._seen is None or self._seen[0] is not page:
+            self._seen = (page, Sight.of(page))
+        return self._seen[1]
 
     def model(self) -> Slanet:
         """The structure model.
@@ -76,9 +83,19 @@ def find_tables(page: LayoutPage, regions: Sequence[tuple[Box, float]], tools: T
     return list(study(page, regions, tools).tables)
 
 
+def find_forms(page: LayoutPage, tools: TableTools | None = None) -> list[FoundForm]:
+    """Drawn boxes of a page that are no table, top first.
+
+    Args:
+        tools: the same as for `find_tables`, so that the page's lines are searched once.
+    """
+    sight = (tools or TableTools()).sight(page)
+    return [_form(filled, sight.frame) for filled, kind in _grids(sight) if kind == "form"]
+
+
 def study(page: LayoutPage, regions: Sequence[tuple[Box, float]], tools: TableTools) -> Findings:
     """Tables and forms of a page in one go (see `find_tables`)."""
-    sight = _Sight.of(page)
+    sight = tools.sight(page)
     grids = _grids(sight)
     tables = [f for f, kind in grids if kind == "table"]
     forms = [f for f, kind in grids if kind == "form"]
@@ -95,26 +112,7 @@ def study(page: LayoutPage, regions: Sequence[tuple[Box, float]], tools: TableTo
     return Findings(tuple(built(f, page, sight.frame) for f in tables), tuple(_form(f, sight.frame) for f in forms))
 
 
-@dataclass(frozen=True, slots=True)
-class _Sight:
-    """What is seen of a page: its text in pixels and its straight lines."""
-
-    frame: Frame
-    pieces: tuple[Piece, ...]
-    parts: tuple[Piece, ...]
-    segments: tuple[Segment, ...]
-    height: float
-
-    @classmethod
-    def of(cls, page: LayoutPage) -> "_Sight":
-        frame = Frame.of(page)
-        pieces = tuple(frame.piece(line, n) for n, line in enumerate(page.lines) if line.text.strip())
-        height = text_height(pieces)
-        parts = tuple(part for p in pieces for part in parted(p, frame, height))
-        return cls(frame, pieces, parts, tuple(segments(page, frame, pieces)), height)
-
-
-def _grids(sight: _Sight) -> list[tuple[Filled, str]]:
+def _grids(sight: Sight) -> list[tuple[Filled, str]]:
     """Drawn grids with their verdicts, without those inside a larger one."""
     found: list[tuple[Filled, str]] = []
     for filled in ruled(sight.segments, sight.pieces, sight.frame, sight.height):
@@ -126,7 +124,7 @@ def _grids(sight: _Sight) -> list[tuple[Filled, str]]:
 
 
 def _regions(
-    sight: _Sight, regions: Sequence[tuple[Box, float]], unruled: Sequence[Rect], taken: Sequence[Rect]
+    sight: Sight, regions: Sequence[tuple[Box, float]], unruled: Sequence[Rect], taken: Sequence[Rect]
 ) -> list[Region]:
     """Places to be read as a table without a drawn grid: own proposals and the layout model's, joined where they meet."""
     own = [p for p in proposals(sight.parts, sight.segments, sight.height) if not _met(p.rect, taken)]
@@ -153,7 +151,7 @@ def _with_told(proposal: Proposal, told: Sequence[Rect]) -> Rect:
     return Rect.around([proposal.rect, *(r for r in told if _met(proposal.rect, [r]))])
 
 
-def _believed(sight: _Sight, rect: Rect, score: float) -> bool:
+def _believed(sight: Sight, rect: Rect, score: float) -> bool:
     """Whether a box of the layout model without an own proposal is a table: its text keeps to columns."""
     rows = visual_rows([p for p in sight.parts if rect.holds(*p.rect.center)])
     columns = columned(rows, sight.height)
@@ -169,7 +167,7 @@ def _apart(rects: Sequence[Rect]) -> list[Rect]:
     return found
 
 
-def _region(sight: _Sight, rect: Rect) -> Region:
+def _region(sight: Sight, rect: Rect) -> Region:
     inside = [p for p in sight.parts if rect.holds(*p.rect.center)]
     around = Rect.around([rect, *(p.rect for p in inside)])
     lines = [s for s in sight.segments if around.holds(*s.rect.center, slack=sight.height)]
