@@ -38,7 +38,7 @@ _BULLET = r"(?:[-*+•·●○▪◦‣■□➢]|\d{1,3}[.)]|[(]\d{1,3}[)]|[a-z
 _CHINESE_BULLET = r"\d{1,3}、|（\d{1,3}）"
 _ITEM = re.compile(rf"(\s{{0,40}})({_BULLET}|{_CHINESE_BULLET})[ \t　]*(\S.*)")
 _FENCE = re.compile(r"\s{0,3}(`{3,}|~{3,})")
-_CENTER = re.compile(r"</?(?:center|p|div|span|b|i|u|strong|em|font)(?:\s[^<>]{0,200})?>", re.I)
+_CENTER = re.compile(r"</?(?:center|html|body|p|div|span|b|i|u|strong|em|font)(?:\s[^<>]{0,200})?>", re.I)
 _BREAK = re.compile(r"<br\s{0,9}/?>", re.I)
 _STRONG = re.compile(r"\*\*([^*\n]{1,2000})\*\*")
 _PICTURE = re.compile(r"!\[([^\[\]\n]{0,500})\]\([^()\n]{0,500}\)")
@@ -117,8 +117,8 @@ class _Paragraph:
         latex = latex_of(text)
         if latex is not None:
             yield Part("formula", latex)
-        elif text:
-            yield Part("paragraph", plain(text))
+        elif words := plain(text):
+            yield Part("paragraph", words)
 
 
 def _blocks(text: str) -> Iterator[Part]:

@@ -106,9 +106,10 @@ class Marks:
 
     def feed(self, text: str, logprobs: Sequence[float] = ()) -> list[Segment]:
         """Take a piece; the segments that ended with it, in order."""
+        said = len(self.fresh)
         for piece in self._pieces(self._tail + text, last=False):
             self._step(piece)
-        if self._at is _At.WORDS:
+        if self._at is _At.WORDS and len(self.fresh) > said:
             self.current.logprobs.extend(logprobs)
         return self._emptied()
 
