@@ -1,6 +1,7 @@
 """The grammar of place marks."""
 
 import time
+from pathlib import Path
 
 import pytest
 
@@ -38,7 +39,7 @@ def test_swapped_corners_are_put_right() -> None:
         "[[]]",
         "[[1, 2, 3]]",
         "[[1, 2, 3, 4, 5]]",
-        "[[1, 2, 3, 1000]]",
+        "[[1, 2, 3, 1001]]",
         "[[1, 2, 3, -4]]",
         "[[1.5, 2, 3, 4]]",
         "[[1e3, 2, 3, 4]]",
@@ -57,7 +58,7 @@ def test_what_is_no_list_of_corners_gives_no_box(hostile: str) -> None:
     assert boxes_of(hostile) is None
 
 
-def test_code_in_a_box_field_is_kept_as_words_and_never_run(tmp_path) -> None:
+def test_code_in_a_box_field_is_kept_as_words_and_never_run(tmp_path: Path) -> None:
     target = tmp_path / "made"
     code = f"open({str(target)!r}, 'w').close()"
     parsed = parse(f"<|ref|>text<|/ref|><|det|>{code}<|/det|>\nafter")

@@ -248,7 +248,7 @@ class Marks:
 def boxes_of(text: str) -> tuple[Box, ...] | None:
     """The boxes of a `<|det|>` field, or None when it is anything but `[[x1, y1, x2, y2], ...]` in whole numbers 0-999.
 
-    Swapped corners are put right; the flat form `[x1, y1, x2, y2]` is taken too. Never evaluated.
+    The model sometimes rounds to 1000 (seen in public outputs); that is the edge. Swapped corners are put right; the flat form `[x1, y1, x2, y2]` is taken too. Never evaluated.
     """
     if len(text) > MAX_BOXES_TEXT:
         return None
@@ -258,6 +258,6 @@ def boxes_of(text: str) -> tuple[Box, ...] | None:
     if not 0 < several <= MAX_BOXES or frame not in {"#", "[" + ",".join("#" * several) + "]"}:
         return None
     boxes = [tuple(int(corner) for corner in box) for box in corners]
-    if any(max(box) > GRID for box in boxes):
+    if any(max(box) > GRID + 1 for box in boxes):
         return None
     return tuple(Box(x0 / GRID, y0 / GRID, x1 / GRID, y1 / GRID).clamped() for x0, y0, x1, y1 in boxes)
