@@ -24,7 +24,7 @@ def to_rgb(picture: Image.Image) -> Image.Image:
 
 
 def _eight_bits(values: "NDArray[np.generic]") -> "NDArray[np.uint8]":
-    """Grey of 12, 16 or 32 bits, or of floats, as 8 bits; white is the top of the smallest usual range that holds it."""
+    """Deep grey or floats as 8 bits; white is the top of the smallest usual range (12, 16 bits, 0-1) that holds it."""
     deep = np.nan_to_num(values.astype(np.float64))
     low, high = float(deep.min()), float(deep.max())
     if low < 0:

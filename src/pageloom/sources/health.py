@@ -2,13 +2,14 @@
 
 import unicodedata
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from pageloom.model.geometry import Box
 from pageloom.model.image import TextHealth, TextLine
+from pageloom.sources.characters import UNKNOWN
 from pageloom.sources.letters import plausibility
 
 _DRAWN = frozenset("._-\u00ad\u00b7\u2013\u2014\u2015\u2026\u2022\u2500")
@@ -19,27 +20,29 @@ _COVER_CELLS = 64  # the page is cut into 64 x 64 cells to measure what images c
 class Counts:
     """Counted while glyphs are read."""
 
-    characters: Counter[str] = field(default_factory=Counter)
     unmapped: int = 0
     invisible: int = 0
     doubled: int = 0
 
-    def add(self, text: str, *, unmapped: bool) -> None:
-        """One glyph that is not white space."""
-        self.characters[text] += 1
-        self.unmapped += unmapped or text == "\ufffd"
 
+def health_of(texts: Iterable[str], counts: Counts, lines: Sequence[TextLine], images: Sequence[Box]) -> TextHealth:
+    """Health of one page's text layer.
 
-def health_of(counts: Counts, lines: Sequence[TextLine], images: Sequence[Box]) -> TextHealth:
-    """Health of one page's text layer."""
-    total = counts.characters.total()
+    Args:
+        texts: of every glyph that is not white space, doubled ones included.
+        counts: what was found wrong with them.
+        lines: of the page, in the order of the text layer.
+        images: image boxes, page fractions.
+    """
+    characters = Counter(texts)
+    total = characters.total()
     if not total:
         return TextHealth(image_cover=image_cover(images))
-    symbols = sum(number for text, number in counts.characters.items() if _is_symbol(text))
-    letters = sum(number for text, number in counts.characters.items() if unicodedata.category(text[0])[0] in "LNM")
+    symbols = sum(number for text, number in characters.items() if _is_symbol(text))
+    letters = sum(number for text, number in characters.items() if unicodedata.category(text[0])[0] in "LNM")
     return TextHealth(
         glyphs=total,
-        unmapped=counts.unmapped / total,
+        unmapped=(counts.unmapped + characters[UNKNOWN]) / total,
         symbols=symbols / (symbols + letters) if symbols + letters else 0.0,
         invisible=counts.invisible / max(1, total - counts.doubled),
         image_cover=image_cover(images),

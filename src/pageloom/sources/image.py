@@ -103,11 +103,11 @@ class ImageSource:
         frame = self._frames[number - 1]
         width, height, dpi = _drawn(frame, info.size, target, self._options.max_pixels)
         with _allowing(self._options.max_pixels), self._opened() as picture:
-            picture, cut = self._decoded(picture, number, frame, (width, height))
-        rgb = np.ascontiguousarray(np.asarray(picture, np.uint8))
+            shown, cut = self._decoded(picture, number, frame, (width, height))
+        rgb = np.ascontiguousarray(np.asarray(shown, np.uint8))
         notes = ("truncated_image",) if cut else ()
         image = PageImage(number, info.size, rgb, dpi, colour=has_colour(rgb))
-        return DrawnPage(info, image, None, notes)
+        return DrawnPage(info, image, None, notes=notes)
 
     def close(self) -> None:
         """Nothing is held between pages."""
@@ -242,10 +242,10 @@ def _believed_dpi(picture: Image.Image) -> tuple[float, float] | None:
     low, high = _BELIEVED_DPI
     if not (low <= across <= high and low <= down <= high):
         return None
-    if not 0.95 < across / down < 1.05:
-        # Fax pages have oblong pixels (204 x 98 dpi, ITU-T T.4); elsewhere unequal tags are a mistake.
-        if picture.format != "TIFF" or not 0.4 < across / down < 2.5:
-            return None
+    # Fax pages have oblong pixels (204 x 98 dpi, ITU-T T.4); elsewhere unequal tags are a mistake.
+    oblong = picture.format == "TIFF" and 0.4 < across / down < 2.5
+    if not oblong and not 0.95 < across / down < 1.05:
+        return None
     inches = max(picture.size[0] / across, picture.size[1] / down)
     return (across, down) if _BELIEVED_INCHES[0] <= inches <= _BELIEVED_INCHES[1] else None
 

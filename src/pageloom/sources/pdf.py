@@ -52,6 +52,7 @@ class PdfSource:
     def __init__(self, document: OpenPdf, reader: TextReader, options: SourceOptions) -> None:
         self._document = document
         self._reader = reader
+        self._closed = False
         self._max_pixels = options.max_pixels
         self.pages: Sequence[PageInfo] = tuple(
             PageInfo(number, PageSize(width, height)) for number, (width, height) in enumerate(document.sizes, start=1)
@@ -70,19 +71,31 @@ class PdfSource:
         info = self.pages[number - 1]
         with self._page(number) as page:
             text = self._reader.read(number, page, info.size)
+            notes = self._losses(number, text)
             if target is None:
-                return DrawnPage(info, None, text)
+                return DrawnPage(info, None, text, notes=notes)
             width, height, dpi = drawn_size(info.size, target, self._max_pixels)
             rgb = draw_pixels(page, width, height)
         image = PageImage(number, info.size, rgb, dpi, colour=has_colour(rgb))
         # PDFium draws nothing, and says nothing, where an image is too large for it or broken.
-        notes = ("render_suspect_blank",) if text.has_content and is_flat(rgb) else ()
-        return DrawnPage(info, image, text, notes)
+        if text.has_content and is_flat(rgb):
+            notes = (*notes, "render_suspect_blank")
+        return DrawnPage(info, image, text, notes=notes)
 
     def close(self) -> None:
         """Close the document; a second call does nothing."""
-        self._reader.close()
-        self._document.close()
+        if not self._closed:
+            self._closed = True
+            self._reader.close()
+            self._document.close()
+
+    def _losses(self, number: int, text: PageText) -> tuple[str, ...]:
+        """A page of a damaged file that lacks parts is never passed off as whole, or as blank."""
+        if number not in self._document.incomplete:
+            return ()
+        if not text.has_content:
+            raise DamagedDocument(f"page {number}: its content is missing in the damaged file")
+        return ("content_lost",)
 
     @contextmanager
     def _page(self, number: int) -> Iterator[Any]:

@@ -1,61 +1,58 @@
-"""A PDF file becomes an open PDFium document: passwords, and repair where PDFium gives up."""
+"""A PDF file becomes an open PDFium document: passwords, repair where PDFium gives up, the real pages."""
 
 import ctypes
-import io
-import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-import pikepdf
 import pypdfium2  # noqa: F401 - starts PDFium when imported
 import pypdfium2.raw as pdfium
 
-from pageloom.errors import (
-    DamagedDocument,
-    DocumentTooLarge,
-    EmptyDocument,
-    InputError,
-    PasswordRequired,
-    PasswordWrong,
-)
+from pageloom.errors import DamagedDocument, DocumentTooLarge, EmptyDocument
 from pageloom.model.document import Reason
 from pageloom.sources.passwords import password_forms
+from pageloom.sources.pdf_repair import (
+    NO_PASSWORD,
+    Rewritten,
+    bytes_before_header,
+    password_error,
+    promised_pages,
+    real_pages,
+    rewrite,
+    user_units,
+)
 
 HEADER_REACH = 1024  # bytes before %PDF that PDFium itself skips
+_BROKEN = (0.0, 0.0)
+_OWNER = Reason(
+    code="owner_password",
+    text="the file carries an owner password; it opens without one, and its limits do not concern reading",
+)
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class OpenPdf:
     """A document open in PDFium.
 
     Attributes:
         handle: FPDF_DOCUMENT.
-        sizes: width and height in PDFium's points of every real page, (0, 0) where a page is broken.
+        sizes: width and height of every real page in points, as shown.
         remarks: what a reader of the result should know about the file.
+        incomplete: numbers of pages of which parts are missing in a damaged file.
         content: bytes PDFium reads from, kept alive with the handle; None when it reads the file.
+        form: the password's bytes that opened it; None when it opens without.
     """
 
     handle: Any
     sizes: tuple[tuple[float, float], ...]
     remarks: tuple[Reason, ...] = ()
-    content: bytes | None = None
+    incomplete: frozenset[int] = frozenset()
+    content: bytes | None = field(default=None, repr=False)
+    form: bytes | None = field(default=None, repr=False)
 
     def close(self) -> None:
-        """Close the document in PDFium; a second call does nothing."""
-        if self.handle is not None:
-            pdfium.FPDF_CloseDocument(self.handle)
-            self.handle = None
-            self.content = None
-
-
-@dataclass(frozen=True, slots=True)
-class _Rewritten:
-    """A file that was decrypted and repaired by pikepdf."""
-
-    content: bytes
-    encrypted: bool
-    complaints: int
+        """Close the document in PDFium; to be called once."""
+        pdfium.FPDF_CloseDocument(self.handle)
 
 
 def open_pdf(path: Path, password: str | None, max_pages: int) -> OpenPdf:
@@ -64,34 +61,31 @@ def open_pdf(path: Path, password: str | None, max_pages: int) -> OpenPdf:
     Raises:
         DamagedDocument, EmptyDocument, PasswordRequired, PasswordWrong, DocumentTooLarge
     """
-    forms = password_forms(password) if password else ()
-    handle, code = _load_file(path, forms)
-    document = None
-    if handle is not None:
-        document = _checked(path, handle, max_pages)
+    forms = (NO_PASSWORD, *(password_forms(password) if password else ()))
+    loaded, code = _load(path, forms)
+    document = _believed(path, loaded, max_pages) if loaded is not None else None
     if document is None:
         document = _second_way(path, password, code, max_pages)
     if not document.sizes:
         document.close()
         raise EmptyDocument("the PDF has no pages")
-    if len(document.sizes) > max_pages:
-        count = len(document.sizes)
-        document.close()
-        raise DocumentTooLarge(f"the PDF has {count} pages; at most {max_pages} are taken (limits.max_pages)")
-    return document
+    return _with_units(path, document)
 
 
-def _checked(path: Path, handle: Any, max_pages: int) -> OpenPdf | None:  # noqa: ANN401 - ctypes handle
-    """The document as PDFium opened it, or None when its page tree is not to be believed."""
-    owner = _owner_remark() if pdfium.FPDF_GetSecurityHandlerRevision(handle) >= 0 else ()
-    count = pdfium.FPDF_GetPageCount(handle)
-    sizes = _page_sizes(handle, count) if 0 < count <= max_pages and _size(handle, count - 1) != (0.0, 0.0) else None
-    valid = bool(pdfium.FPDF_DocumentHasValidCrossReferenceTable(handle))
-    if sizes is not None and valid and (0.0, 0.0) not in sizes:
-        return OpenPdf(handle, sizes, owner)
-    if sizes is not None and (0.0, 0.0) not in sizes and _real_pages(path) <= len(sizes):
-        return OpenPdf(handle, sizes, (*owner, _repaired(len(sizes), _promised(path))))
-    pdfium.FPDF_CloseDocument(handle)
+def _believed(path: Path, loaded: OpenPdf, max_pages: int) -> OpenPdf | None:
+    """The document as PDFium opened it, or None (and closed) when its page tree is not to be believed."""
+    count = pdfium.FPDF_GetPageCount(loaded.handle)
+    if count > 0 and _size(loaded.handle, count - 1) != _BROKEN:
+        if count > max_pages:
+            loaded.close()
+            raise DocumentTooLarge(f"the PDF has {count} pages; at most {max_pages} are taken (limits.max_pages)")
+        sizes = _page_sizes(loaded.handle, count)
+        whole = pdfium.FPDF_DocumentHasValidCrossReferenceTable(loaded.handle)
+        if _BROKEN not in sizes and whole:
+            return replace(loaded, sizes=sizes)
+        if _BROKEN not in sizes and real_pages(path) <= count:
+            return replace(loaded, sizes=sizes, remarks=(*loaded.remarks, _repaired(count, promised_pages(path))))
+    loaded.close()
     return None
 
 
@@ -99,126 +93,87 @@ def _second_way(path: Path, password: str | None, code: int, max_pages: int) -> 
     """Through pikepdf: for encryption that PDFium refuses, broken files, and page trees that lie."""
     locked = code == pdfium.FPDF_ERR_PASSWORD
     try:
-        rewritten = _rewrite(path, password, max_pages)
-    except InputError as error:
-        if locked and isinstance(error, DamagedDocument):
-            raise _password_error(password) from error
+        rewritten = rewrite(path, password, max_pages)
+    except DamagedDocument as error:
+        if locked:  # what is only damaged for qpdf is still locked
+            raise password_error(password) from error
         raise
-    handle, _ = _load_bytes(rewritten.content)
-    if handle is None:
+    loaded, _ = _load_bytes(rewritten.content, NO_PASSWORD)
+    if loaded is None:
         raise DamagedDocument("the PDF is damaged; it could not be repaired")
-    sizes = _page_sizes(handle, pdfium.FPDF_GetPageCount(handle))
-    remarks = _owner_remark() if rewritten.encrypted and not password else ()
-    if not locked or rewritten.complaints:
-        remarks = (*remarks, _repaired(len(sizes), _promised(path)))
-    return OpenPdf(handle, sizes, remarks, rewritten.content)
+    sizes = _page_sizes(loaded.handle, pdfium.FPDF_GetPageCount(loaded.handle))
+    return replace(
+        loaded,
+        sizes=sizes,
+        remarks=_remarks(path, rewritten, len(sizes), decrypted=locked),
+        incomplete=rewritten.incomplete,
+    )
 
 
-def _rewrite(path: Path, password: str | None, max_pages: int) -> _Rewritten:
-    forms = password_forms(password) if password else ()
-    document = _open_pikepdf(path, (b"", *forms), password)
-    with document:
-        try:
-            count = len(document.pages)
-            if count == 0:
-                raise EmptyDocument("the PDF has no pages")
-            if count > max_pages:
-                raise DocumentTooLarge(f"the PDF has {count} pages; at most {max_pages} are taken (limits.max_pages)")
-            encrypted = document.is_encrypted
-            out = io.BytesIO()
-            document.save(out, encryption=False, object_stream_mode=pikepdf.ObjectStreamMode.disable)
-            return _Rewritten(out.getvalue(), encrypted, len(document.get_warnings()))
-        except (pikepdf.PdfError, RuntimeError, ValueError) as error:
-            raise DamagedDocument(_why(error)) from error
+def _remarks(path: Path, rewritten: Rewritten, pages: int, *, decrypted: bool) -> tuple[Reason, ...]:
+    remarks = (_OWNER,) if rewritten.encrypted and rewritten.form == NO_PASSWORD else ()
+    if decrypted and not rewritten.complaints:
+        return remarks
+    return (*remarks, _repaired(pages, promised_pages(path), len(rewritten.incomplete)))
 
 
-def _open_pikepdf(path: Path, forms: tuple[bytes, ...], password: str | None) -> pikepdf.Pdf:
-    content: Path | io.BytesIO = path
-    skipped = _bytes_before_header(path)
-    if skipped > HEADER_REACH:
-        content = io.BytesIO(path.read_bytes()[skipped:])
-    for form in forms:
-        try:
-            return pikepdf.open(content, password=form, suppress_warnings=True)
-        except pikepdf.PasswordError:
-            continue
-        except (pikepdf.PdfError, RuntimeError, ValueError) as error:
-            raise DamagedDocument(_why(error)) from error
-    raise _password_error(password)
+def _repaired(pages: int, promised: int, incomplete: int = 0) -> Reason:
+    words = [f"the file is damaged and was repaired: {pages} pages found"]
+    if promised > pages:
+        words.append(f"{promised - pages} pages lost")
+    if incomplete:
+        words.append(f"parts of {incomplete} of them lost")
+    return Reason(code="repaired", text=", ".join(words))
 
 
-def _password_error(password: str | None) -> InputError:
-    if password:
-        return PasswordWrong("the password does not open this PDF")
-    return PasswordRequired("the PDF is encrypted; it needs a password")
-
-
-def _why(error: Exception) -> str:
-    """A message without the file's place: qpdf begins its own with the full path."""
-    words = str(error).rsplit(": ", 1)[-1].strip()
-    return f"the PDF is damaged beyond repair ({words or type(error).__name__})"
-
-
-def _owner_remark() -> tuple[Reason, ...]:
-    text = "the file carries an owner password; it opens without one, and its limits do not concern reading"
-    return (Reason(code="owner_password", text=text),)
-
-
-def _repaired(pages: int, promised: int) -> Reason:
-    lost = max(0, promised - pages)
-    if lost:
-        return Reason(code="repaired", text=f"the file is damaged: {pages} pages recovered, {lost} pages lost")
-    return Reason(code="repaired", text=f"the file was damaged and has been repaired; {pages} pages recovered")
-
-
-def _promised(path: Path) -> int:
-    """Pages the damaged file once had: the larger of its page objects and a believable /Count; plain objects only."""
-    content = path.read_bytes()
-    objects = len(re.findall(rb"/Type\s*/Page(?![a-zA-Z])", content))
-    counts = [int(number) for number in re.findall(rb"/Count\s+(\d{1,6})\b", content)]
-    # A /Count larger than one page object in each ten bytes cannot be true.
-    return max([objects, *(count for count in counts if count * 10 <= len(content))])
-
-
-def _real_pages(path: Path) -> int:
-    """Pages that qpdf finds in a file whose cross-reference table PDFium had to rebuild; 0 when it finds none."""
-    try:
-        with pikepdf.open(path, suppress_warnings=True) as document:
-            return len(document.pages)
-    except (pikepdf.PdfError, RuntimeError, ValueError):
-        return 0
-
-
-def _bytes_before_header(path: Path) -> int:
-    with path.open("rb") as file:
-        return max(0, file.read(HEADER_REACH * 8).find(b"%PDF-"))
+def _with_units(path: Path, document: OpenPdf) -> OpenPdf:
+    """Sizes with /UserUnit (ISO 32000-1 table 30), which PDFium leaves out."""
+    units = user_units(path, document.form)
+    if not units:
+        return document
+    sizes = tuple(
+        (width * units.get(number, 1.0), height * units.get(number, 1.0))
+        for number, (width, height) in enumerate(document.sizes, start=1)
+    )
+    return replace(document, sizes=sizes)
 
 
 # --- PDFium's own calls -------------------------------------------------------------------------------------------
 
 
-def _load_file(path: Path, forms: tuple[bytes, ...]) -> tuple[Any, int]:
-    name = str(path).encode("utf-8", "surrogateescape") + b"\x00"
-    code = pdfium.FPDF_ERR_UNKNOWN
-    for form in (None, *forms):
-        handle = pdfium.FPDF_LoadDocument(name, form if form is None else form + b"\x00")
-        if handle:
-            return handle, 0
-        code = pdfium.FPDF_GetLastError()
-        if code != pdfium.FPDF_ERR_PASSWORD:
-            break
+def _load(path: Path, forms: tuple[bytes, ...]) -> tuple[OpenPdf | None, int]:
+    """The document opened with the first form that fits, or PDFium's error code."""
+    skipped = bytes_before_header(path)
+    content = path.read_bytes()[skipped:] if skipped > HEADER_REACH else None
+    code = 0
+    for form in forms:
+        loaded, code = _load_file(path, form) if content is None else _load_bytes(content, form)
+        if loaded is not None or code != pdfium.FPDF_ERR_PASSWORD:
+            return loaded, code
     return None, code
 
 
-def _load_bytes(content: bytes) -> tuple[Any, int]:
-    handle = pdfium.FPDF_LoadMemDocument64(content, len(content), None)
-    return (handle, 0) if handle else (None, pdfium.FPDF_GetLastError())
+def _load_file(path: Path, form: bytes) -> tuple[OpenPdf | None, int]:
+    name = str(path).encode("utf-8", "surrogateescape") + b"\x00"
+    return _loaded(pdfium.FPDF_LoadDocument(name, form + b"\x00"), None, form)
+
+
+def _load_bytes(content: bytes, form: bytes) -> tuple[OpenPdf | None, int]:
+    return _loaded(pdfium.FPDF_LoadMemDocument64(content, len(content), form + b"\x00"), content, form)
+
+
+def _loaded(handle: Any, content: bytes | None, form: bytes) -> tuple[OpenPdf | None, int]:  # noqa: ANN401 - ctypes
+    if not handle:
+        return None, int(pdfium.FPDF_GetLastError())
+    encrypted = pdfium.FPDF_GetSecurityHandlerRevision(handle) >= 0
+    remarks = (_OWNER,) if encrypted and form == NO_PASSWORD else ()
+    return OpenPdf(handle, (), remarks, content=content, form=form if encrypted else None), 0
 
 
 def _size(handle: Any, index: int) -> tuple[float, float]:  # noqa: ANN401 - ctypes handle
     size = pdfium.FS_SIZEF()
     if not pdfium.FPDF_GetPageSizeByIndexF(handle, index, ctypes.byref(size)):
-        return 0.0, 0.0
+        return _BROKEN
     return float(size.width), float(size.height)
 
 

@@ -3,23 +3,51 @@
 import ctypes
 import math
 import re
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pypdfium2.raw as pdfium
 
 from pageloom.model.geometry import Box, PageSize
 from pageloom.model.image import PageText, Ruling
-from pageloom.sources.glyphs import SOFT_HYPHEN, Glyph, Style, lines_from
+from pageloom.sources.characters import UNKNOWN, character, composed
+from pageloom.sources.glyphs import SPACE_GUESSED, SPACE_NONE, SPACE_WRITTEN, Glyph, Style
 from pageloom.sources.health import Counts, health_of
-from pageloom.sources.pdf_objects import Affine, PageObjects, Rect, mapped, mapped_rect, read_objects
+from pageloom.sources.lines import lines_from
+from pageloom.sources.pdf_objects import Affine, PageObjects, Rect, read_objects
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 MAX_GLYPHS = 200_000  # a page of 6-point print has 15,000
 _GRID = 1_000_000  # FPDF_PageToDevice answers in whole device units; a fine grid keeps 1/1000 point
 _INVISIBLE_MODES = frozenset({pdfium.FPDF_TEXTRENDERMODE_INVISIBLE, pdfium.FPDF_TEXTRENDERMODE_CLIP})
-_HYPHENS = frozenset({0x02, 0xFFFE})  # how PDFium spells a hyphen at a line's end that belongs to a broken word
+# How PDFium spells every hyphen at the end of a line, whether it belongs to the word or not: it is printed as "-".
+_LINE_END_HYPHENS = frozenset({0x02, 0xFFFE})
+_BLANKS = frozenset({0x00, 0x09, 0x0A, 0x0D, 0x20, 0xA0, 0x2003, 0x2002, 0x2009, 0x3000, 0x200B, 0xFEFF})
 _FIXED_PITCH, _ITALIC, _FORCE_BOLD = 1 << 0, 1 << 6, 1 << 18  # ISO 32000-1 table 123
 _SUBSET = re.compile(r"^[A-Z]{6}\+")
+_BOLD_NAME = re.compile(r"bold|black|heavy|cmbx|-bd\b|semibold|demi")
+_ITALIC_NAME = re.compile(r"italic|oblique|cmti|-it\b|cmmi")
+_MONO_NAME = re.compile(r"courier|mono|consol|cmtt|typewriter|nimbusmon")
+_DOUBLE_REACH = 0.12  # em; bold print by drawing twice shifts by 0.02-0.05, "ll" and "ii" stand 0.2 apart
+
+
+def _fast(function: Any, result: Any, *arguments: Any) -> Any:  # noqa: ANN401 - ctypes
+    """The same C function with plain addresses for pointers: three times cheaper to call."""
+    return ctypes.CFUNCTYPE(result, *arguments)(ctypes.cast(function, ctypes.c_void_p).value or 0)
+
+
+_Four = tuple[float, float, float, float]
+_Two = tuple[float, float]
+_P, _I = ctypes.c_void_p, ctypes.c_int
+_unicode = _fast(pdfium.FPDFText_GetUnicode, ctypes.c_uint, _P, _I)
+_object = _fast(pdfium.FPDFText_GetTextObject, _P, _P, _I)
+_ink = _fast(pdfium.FPDFText_GetCharBox, _I, _P, _I, _P, _P, _P, _P)
+_room = _fast(pdfium.FPDFText_GetLooseCharBox, _I, _P, _I, _P)
+_origin = _fast(pdfium.FPDFText_GetCharOrigin, _I, _P, _I, _P, _P)
+_unmapped = _fast(pdfium.FPDFText_HasUnicodeMapError, _I, _P, _I)
 
 
 class PdfiumText:
@@ -33,7 +61,7 @@ class PdfiumText:
         if not text_page:
             return page_text((), Counts(), objects, size)
         try:
-            glyphs, counts = _Layer(text_page, to_shown, objects, size).read()
+            glyphs, counts = _Layer(text_page, to_shown).read()
         finally:
             pdfium.FPDFText_ClosePage(text_page)
         return page_text(glyphs, counts, objects, size)
@@ -61,15 +89,24 @@ def shown_affine(page: Any, size: PageSize) -> Affine:  # noqa: ANN401 - ctypes 
     )
 
 
-def page_text(
-    glyphs: tuple[Glyph, ...] | list[Glyph], counts: Counts, objects: PageObjects, size: PageSize
-) -> PageText:
-    """Lines, health, rulings and images of a page, all as fractions of it."""
-    lines = lines_from(glyphs, size, objects.rulings)
+def page_text(glyphs: Sequence[Glyph], counts: Counts, objects: PageObjects, size: PageSize) -> PageText:
+    """Lines, health, rulings and images of a page, all as fractions of it.
+
+    Args:
+        glyphs: as read, hidden ones not yet marked, doubled ones still there.
+        counts: what the reader counted of them.
+        objects: what else is drawn, points.
+        size: of the page as shown.
+    """
+    single = without_doubles(glyphs)
+    counts.doubled = len(glyphs) - len(single)
+    marked = mark_hidden(single, objects, size)
+    counts.invisible = sum(not glyph.style.seen for glyph in marked)
+    lines = lines_from(composed(marked), size, objects.rulings)
     images = [fraction(box, size) for box in objects.images]
     return PageText(
         lines=lines,
-        health=health_of(counts, lines, images),
+        health=health_of((glyph.text for glyph in glyphs), counts, lines, images),
         rulings=tuple(
             Ruling(x0 / size.width, y0 / size.height, x1 / size.width, y1 / size.height)
             for x0, y0, x1, y1 in objects.rulings
@@ -87,131 +124,177 @@ def fraction(box: Rect, size: PageSize) -> Box:
 class _Layer:
     """One walk through the characters of a page."""
 
-    def __init__(self, text_page: Any, to_shown: Affine, objects: PageObjects, size: PageSize) -> None:  # noqa: ANN401
-        self.text_page = text_page
+    def __init__(self, text_page: Any, to_shown: Affine) -> None:  # noqa: ANN401 - ctypes handle
+        self.handle = text_page
+        self.page = ctypes.cast(text_page, ctypes.c_void_p).value
         self.to_shown = to_shown
-        self.objects = objects
-        self.size = size
         self.fonts: dict[tuple[str, int, int], tuple[str, bool, bool, bool]] = {}
-        self.plain = to_shown[1] == to_shown[2] == 0.0 and to_shown[0] > 0 > to_shown[3]
 
     def read(self) -> tuple[list[Glyph], Counts]:
-        """All glyphs that are not white space, doubled ones left out."""
-        glyphs: list[Glyph] = []
+        """All glyphs that are not white space."""
+        page = self.page
+        count = min(pdfium.FPDFText_CountChars(self.handle), MAX_GLYPHS)
+        codes = [_unicode(page, index) for index in range(count)]
+        kept = [index for index, code in enumerate(codes) if code not in _BLANKS]
+        ink, room, origin = self._places(kept)
         counts = Counts()
-        seats: dict[tuple[str, int, int], tuple[float, float]] = {}
-        style, source, spaced, broken = None, None, False, False
-        for index in range(min(pdfium.FPDFText_CountChars(self.text_page), MAX_GLYPHS)):
-            code = pdfium.FPDFText_GetUnicode(self.text_page, index)
-            if code in (0x20, 0x0A, 0x0D, 0x09, 0xA0, 0x3000) or code == 0:
-                spaced = True
-                broken = broken or code in (0x0A, 0x0D)
-                continue
-            thing = pdfium.FPDFText_GetTextObject(self.text_page, index)
-            address = ctypes.addressof(thing.contents) if thing else 0
-            if style is None or address != source:
-                style, source = self._style(index, thing, address), address
-            glyph = self._glyph(index, code, style, spaced=spaced, broken=broken)
-            spaced = broken = False
-            counts.add(glyph.text, unmapped=bool(pdfium.FPDFText_HasUnicodeMapError(self.text_page, index) == 1))
-            part = bool(glyphs) and glyphs[-1].ink == glyph.ink and glyphs[-1].style.source == address
-            if not part and _is_double(glyph, seats):  # parts of a ligature share one box
-                counts.doubled += 1
-                continue
-            glyphs.append(glyph)
-        return self._seen(glyphs, counts), counts
+        glyphs: list[Glyph] = []
+        style, source, before = Style(1.0), -1, -1
+        for index, inked, roomy, at in zip(kept, ink, room, origin, strict=True):
+            address = _object(page, index) or 0
+            if address != source:
+                style, source = self._style(index, address), address
+            space, broken = SPACE_NONE, False
+            if before + 1 != index:
+                space, broken = self._gap(codes, before + 1, index)
+            before = index
+            code = codes[index]
+            text = "-" if code in _LINE_END_HYPHENS else character(code)
+            # A character without any text counts as unknown already.
+            counts.unmapped += text != UNKNOWN and _unmapped(page, index) == 1
+            glyphs.append(Glyph(text, *inked, roomy[0], roomy[2], *at, style, space, broken))
+        return glyphs, counts
 
-    def _glyph(self, index: int, code: int, style: Style, *, spaced: bool, broken: bool) -> Glyph:
-        page, affine = self.text_page, self.to_shown
-        left, right, bottom, top = _L, _R, _B, _T
-        pdfium.FPDFText_GetCharBox(page, index, left, right, bottom, top)
-        ink = mapped_rect(affine, left.value, bottom.value, right.value, top.value)
-        pdfium.FPDFText_GetLooseCharBox(page, index, _ROOM)
-        room = mapped_rect(affine, _ROOM.left, _ROOM.bottom, _ROOM.right, _ROOM.top)
-        pdfium.FPDFText_GetCharOrigin(page, index, left, bottom)
-        x, y = mapped(affine, left.value, bottom.value)
-        text = SOFT_HYPHEN if code in _HYPHENS else chr(code) if code < 0x110000 else "\ufffd"
-        return Glyph(text, ink, room, x, y, style, spaced, broken)
+    def _gap(self, codes: list[int], start: int, end: int) -> tuple[int, bool]:
+        """White space between two glyphs: written or guessed by PDFium, and whether a line ends in it."""
+        broken = any(code in (0x0A, 0x0D) for code in codes[start:end])
+        written = any(
+            codes[at] not in (0x0A, 0x0D) and pdfium.FPDFText_IsGenerated(self.handle, at) != 1
+            for at in range(start, end)
+        )
+        return (SPACE_WRITTEN if written else SPACE_GUESSED), broken
 
-    def _style(self, index: int, thing: Any, address: int) -> Style:  # noqa: ANN401 - ctypes handle
-        page = self.text_page
-        pdfium.FPDFText_GetMatrix(page, index, _MATRIX)
+    def _places(self, kept: list[int]) -> tuple[list[_Four], list[_Four], list[_Two]]:
+        """Ink boxes, advance boxes and origins of the glyphs in points of the page as shown."""
+        page, number = self.page, len(kept)
+        sharp = np.zeros((number, 6), np.float64)  # left, right, bottom, top; origin x, y
+        loose = np.zeros((number, 4), np.float32)  # FS_RECTF: left, top, right, bottom
+        at, at_loose = sharp.ctypes.data, loose.ctypes.data
+        for index in kept:
+            _ink(page, index, at, at + 8, at + 16, at + 24)
+            _origin(page, index, at + 32, at + 40)
+            _room(page, index, at_loose)
+            at += 48
+            at_loose += 16
+        ink = self._shown(sharp[:, 0], sharp[:, 2], sharp[:, 1], sharp[:, 3])
+        room = self._shown(*loose[:, [0, 3, 2, 1]].T.astype(np.float64))
+        a, b, c, d, e, f = self.to_shown
+        x, y = sharp[:, 4], sharp[:, 5]
+        origin = np.stack([a * x + c * y + e, b * x + d * y + f], axis=1)
+        return list(map(tuple, ink.tolist())), list(map(tuple, room.tolist())), list(map(tuple, origin.tolist()))
+
+    def _shown(self, left: Any, bottom: Any, right: Any, top: Any) -> "NDArray[np.float64]":  # noqa: ANN401
+        """Boxes [N, 4] x0, y0, x1, y1; a rotation by quarter turns keeps upright boxes upright."""
+        a, b, c, d, e, f = self.to_shown
+        x0, y0 = a * left + c * bottom + e, b * left + d * bottom + f
+        x1, y1 = a * right + c * top + e, b * right + d * top + f
+        return np.stack([np.minimum(x0, x1), np.minimum(y0, y1), np.maximum(x0, x1), np.maximum(y0, y1)], axis=1)
+
+    def _style(self, index: int, address: int) -> Style:
+        pdfium.FPDFText_GetMatrix(self.handle, index, _MATRIX)
         a, b, c, d = _MATRIX.a, _MATRIX.b, _MATRIX.c, _MATRIX.d
         ta, tb, tc, td, _, _ = self.to_shown
         along = a * ta + b * tc, a * tb + b * td
         up = c * ta + d * tc, c * tb + d * td
-        size = pdfium.FPDFText_GetFontSize(page, index) * math.hypot(*up)
+        size = abs(pdfium.FPDFText_GetFontSize(self.handle, index)) * math.hypot(*up)
         angle = math.degrees(math.atan2(along[1], along[0])) % 360.0
+        thing = ctypes.cast(address, pdfium.FPDF_PAGEOBJECT)
+        seen = not address or pdfium.FPDFTextObj_GetTextRenderMode(thing) not in _INVISIBLE_MODES
         font, bold, italic, mono = self._font(index)
-        seen = not (thing and pdfium.FPDFTextObj_GetTextRenderMode(thing) in _INVISIBLE_MODES)
-        return Style(abs(size) or 1.0, angle, font, bold, italic, mono, seen, address)
+        return Style(size or 1.0, angle, font, bold, italic, mono, seen, address)
 
     def _font(self, index: int) -> tuple[str, bool, bool, bool]:
-        page = self.text_page
-        length = pdfium.FPDFText_GetFontInfo(page, index, _NAME, len(_NAME), _FLAGS)
+        length = pdfium.FPDFText_GetFontInfo(self.handle, index, _NAME, len(_NAME), _FLAGS)
         name = _NAME.raw[: max(0, min(length, len(_NAME)) - 1)].decode("utf-8", "replace")
-        weight = pdfium.FPDFText_GetFontWeight(page, index)
+        weight = pdfium.FPDFText_GetFontWeight(self.handle, index)
         key = (name, _FLAGS.value, weight)
         if key not in self.fonts:
             self.fonts[key] = font_look(name, _FLAGS.value, weight)
         return self.fonts[key]
 
-    def _seen(self, glyphs: list[Glyph], counts: Counts) -> list[Glyph]:
-        """Mark what lies outside the page or under an opaque image or area."""
-        covers = np.array([(*box, order) for box, order in self.objects.covers], float).reshape(-1, 5)
-        hidden: dict[int, bool] = {}
-        marked: list[Glyph] = []
-        for glyph in glyphs:
-            x, y = (glyph.ink[0] + glyph.ink[2]) / 2, (glyph.ink[1] + glyph.ink[3]) / 2
-            seen = glyph.style.seen and -1 <= x <= self.size.width + 1 and -1 <= y <= self.size.height + 1
-            if seen and len(covers):
-                seen = not self._covered(glyph.style.source, x, y, covers, hidden)
-            counts.invisible += not seen
-            marked.append(glyph if seen == glyph.style.seen else glyph._replace(style=glyph.style._replace(seen=seen)))
-        return marked
-
-    def _covered(self, source: int, x: float, y: float, covers: Any, hidden: dict[int, bool]) -> bool:  # noqa: ANN401
-        """Whether something opaque was painted over a text object later; asked once for each object."""
-        if source not in hidden:
-            order = self.objects.order.get(source, -1)
-            inside = (covers[:, 0] < x) & (x < covers[:, 2]) & (covers[:, 1] < y) & (y < covers[:, 3])
-            hidden[source] = order >= 0 and bool((inside & (covers[:, 4] > order)).any())
-        return hidden[source]
-
 
 # One set of out-parameters for all calls: making ctypes objects costs more than the calls.
-_L, _R, _B, _T = (ctypes.c_double() for _ in range(4))
-_ROOM = pdfium.FS_RECTF()
 _MATRIX = pdfium.FS_MATRIX()
 _NAME = ctypes.create_string_buffer(256)
 _FLAGS = ctypes.c_int()
 
 
 def font_look(name: str, flags: int, weight: int) -> tuple[str, bool, bool, bool]:
-    """Name without its subset mark, and whether the font is bold, italic, of fixed pitch."""
+    """Name without its subset mark, and whether the font is bold, italic, of fixed pitch.
+
+    Args:
+        name: base font name as in the PDF.
+        flags: of the font descriptor, ISO 32000-1 table 123.
+        weight: 100-900, or 0 and less where unknown.
+    """
     plain = _SUBSET.sub("", name)
     low = plain.lower()
-    bold = weight >= 600 or bool(flags & _FORCE_BOLD) or bool(re.search(r"bold|black|heavy|cmbx|-bd|semibold", low))
-    italic = bool(flags & _ITALIC) or bool(re.search(r"italic|oblique|cmti|-it\b", low))
-    mono = bool(flags & _FIXED_PITCH) or bool(re.search(r"courier|mono|consol|cmtt|typewriter|fixed", low))
+    bold = weight >= 600 or bool(flags & _FORCE_BOLD) or bool(_BOLD_NAME.search(low))
+    italic = bool(flags & _ITALIC) or bool(_ITALIC_NAME.search(low))
+    # TeX's fonts carry the fixed-pitch flag at random; their names do not lie.
+    mono = bool(_MONO_NAME.search(low)) or (bool(flags & _FIXED_PITCH) and not re.match(r"cm|sfrm|lm", low))
     return plain, bold, italic, mono
 
 
-def _is_double(glyph: Glyph, seats: dict[tuple[str, int, int], tuple[float, float]]) -> bool:
-    """Whether the same character was already drawn within 0.12 em: bold print made by drawing twice."""
-    reach = 0.12 * glyph.style.size
-    step = max(reach, 0.1) * 2
-    column, row = round(glyph.x / step), round(glyph.y / step)
-    across = column + (1 if glyph.x / step > column else -1)
-    down = row + (1 if glyph.y / step > row else -1)
-    for key in (
-        (glyph.text, column, row),
-        (glyph.text, across, row),
-        (glyph.text, column, down),
-        (glyph.text, across, down),
-    ):
-        seat = seats.get(key)
-        if seat is not None and abs(seat[0] - glyph.x) < reach and abs(seat[1] - glyph.y) < reach:
+def without_doubles(glyphs: Sequence[Glyph]) -> Sequence[Glyph]:
+    """Glyphs without those drawn a second time within 0.12 em: bold print made by drawing twice."""
+    if not _any_double(glyphs):
+        return glyphs
+    seats: dict[tuple[str, int, int], list[tuple[float, float]]] = {}
+    single: list[Glyph] = []
+    for glyph in glyphs:
+        reach = max(_DOUBLE_REACH * glyph.style.size, 0.01)
+        column, row = int(glyph.x // reach), int(glyph.y // reach)
+        near = [
+            seat
+            for across in (column - 1, column, column + 1)
+            for down in (row - 1, row, row + 1)
+            for seat in seats.get((glyph.text, across, down), ())
+        ]
+        part = bool(single) and single[-1][1:5] == glyph[1:5] and single[-1].style.source == glyph.style.source
+        # Parts of a ligature share one box: "ff" is no double.
+        if not part and any(abs(x - glyph.x) < reach and abs(y - glyph.y) < reach for x, y in near):
+            continue
+        seats.setdefault((glyph.text, column, row), []).append((glyph.x, glyph.y))
+        single.append(glyph)
+    return single
+
+
+def _any_double(glyphs: Sequence[Glyph]) -> bool:
+    """Whether two equal characters of one size share a cell of one of four shifted grids; on most pages none do."""
+    if len(glyphs) < 2:
+        return False
+    places = np.array([(ord(glyph.text[0]), glyph.style.size, glyph.x, glyph.y, glyph.x0) for glyph in glyphs])
+    fresh = np.concatenate([[True], (places[1:, 2:] != places[:-1, 2:]).any(axis=1)])
+    code, size, x, y, _ = places[fresh].T
+    cell = np.maximum(2 * _DOUBLE_REACH * size, 0.01)
+    kind = code.astype(np.int64) * 1_000_003 + (size * 10).astype(np.int64)
+    for shift_x, shift_y in ((0.0, 0.0), (0.5, 0.0), (0.0, 0.5), (0.5, 0.5)):
+        column, row = np.floor(x / cell + shift_x).astype(np.int64), np.floor(y / cell + shift_y).astype(np.int64)
+        if len(np.unique(kind * 73_856_093 + column * 19_349_663 + row * 83_492_791)) < len(kind):
             return True
-    seats[glyph.text, column, row] = glyph.x, glyph.y
     return False
+
+
+def mark_hidden(glyphs: Sequence[Glyph], objects: PageObjects, size: PageSize) -> list[Glyph]:
+    """Glyphs marked unseen that lie outside the page, or under something opaque painted later."""
+    covers = np.array([(*box, order) for box, order in objects.covers], float).reshape(-1, 5)
+    hidden: dict[int, bool] = {}
+    marked: list[Glyph] = []
+    for glyph in glyphs:
+        seen = glyph.style.seen
+        if seen:
+            x, y = (glyph.x0 + glyph.x1) / 2, (glyph.y0 + glyph.y1) / 2
+            seen = -1 <= x <= size.width + 1 and -1 <= y <= size.height + 1
+            if seen and len(covers):
+                source = glyph.style.source
+                if source not in hidden:  # asked once for each text object
+                    hidden[source] = _covered(objects.order.get(source, -1), x, y, covers)
+                seen = not hidden[source]
+        marked.append(glyph if seen == glyph.style.seen else glyph._replace(style=glyph.style._replace(seen=seen)))
+    return marked
+
+
+def _covered(order: int, x: float, y: float, covers: "NDArray[np.float64]") -> bool:
+    inside = (covers[:, 0] < x) & (x < covers[:, 2]) & (covers[:, 1] < y) & (y < covers[:, 3])
+    return order >= 0 and bool((inside & (covers[:, 4] > order)).any())
