@@ -10,7 +10,7 @@ from pageloom.layout.captions import adopt
 from pageloom.layout.drafts import Draft
 from pageloom.layout.formulas import formula_runs
 from pageloom.layout.fractions import stack_fractions
-from pageloom.layout.furniture import split_furniture
+from pageloom.layout.furniture import Seen, split_furniture
 from pageloom.layout.islands import find_islands
 from pageloom.layout.kinds import Setting, name_kinds
 from pageloom.layout.order import Cutting, Thing, columns, in_rows, uprights_of
@@ -56,7 +56,7 @@ def compose(page: LayoutPage, tools: LayoutTools) -> tuple[Block, ...]:
     found = find_islands(page, frame, pieces, seen, tools.tables)
     if not pieces:
         return built(page, [Draft(kind=island.kind, island=island) for island in found.islands])
-    furnished = split_furniture(found.rest, frame, seen, page.rulings)
+    furnished = split_furniture(pieces, found.rest, frame, Seen(seen, page.rulings))
     exact = page.basis == "text-layer"
     setting = Setting(frame, common_em(pieces), exact, seen)
     how = Cutting(

@@ -36,6 +36,14 @@ class Furnished:
 
 
 @dataclass(frozen=True, slots=True)
+class Seen:
+    """What is known of a page beside its lines: regions of the layout model, drawn lines."""
+
+    regions: Sequence[FoundRegion] = ()
+    rulings: Sequence[Ruling] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class _Edge:
     """One end of the page, measured so that heads and feet are judged alike.
 
@@ -44,12 +52,16 @@ class _Edge:
         body: letter height of the page's running text, points.
     """
 
-    head: bool
+    side: Literal["head", "foot"]
     rows: list[Row]
     frame: Frame
     body: float
-    rulings: Sequence[Ruling]
-    regions: Sequence[FoundRegion]
+    seen: Seen
+
+    @property
+    def head(self) -> bool:
+        """Whether it is the upper end."""
+        return self.side == "head"
 
     def depth(self, row: Row) -> float:
         """How far a row's middle is from the edge, share of the page's height."""
@@ -64,21 +76,27 @@ class _Edge:
         return (inner.y0 - row.y1 if self.head else row.y0 - inner.y1) / self.body
 
 
-def split_furniture(
-    pieces: Sequence[Piece], frame: Frame, regions: Sequence[FoundRegion], rulings: Sequence[Ruling]
-) -> Furnished:
-    """Take running headers, footers and page numbers out of a page's lines."""
-    flat = sorted((piece for piece in pieces if piece.flat), key=lambda piece: (piece.y0 + piece.y1) / 2)
+def split_furniture(pieces: Sequence[Piece], free: Sequence[Piece], frame: Frame, seen: Seen) -> Furnished:
+    """Take running headers, footers and page numbers out of a page's lines.
+
+    Args:
+        pieces: all lines of the page.
+        free: those that are in no table or figure; only they can be furniture.
+        frame: the page.
+        seen: what else is known of the page.
+    """
+    flat = sorted((piece for piece in pieces if piece.flat), key=lambda piece: piece.mid)
     if frame.vertical or len(flat) < 4:
-        return Furnished([], [], list(pieces))
+        return Furnished([], [], list(free))
     body = common_em(flat)
     rows = [_sorted(row) for row in rows_of(flat)]
-    heads = _furniture(_Edge(True, rows, frame, body, rulings, regions))  # noqa: FBT003 - the field is named above
-    feet = _furniture(_Edge(False, rows[::-1], frame, body, rulings, regions))  # noqa: FBT003
+    loose = {id(piece) for piece in free}
+    heads = _furniture(_Edge("head", rows, frame, body, seen), loose)
+    feet = _furniture(_Edge("foot", rows[::-1], frame, body, seen), loose)
     taken = {id(piece) for _, row in heads + feet for piece in row.pieces}
     if len(taken) >= len(flat):
-        return Furnished([], [], list(pieces))
-    return Furnished(heads, feet[::-1], [piece for piece in pieces if id(piece) not in taken])
+        return Furnished([], [], list(free))
+    return Furnished(heads, feet[::-1], [piece for piece in free if id(piece) not in taken])
 
 
 def _sorted(row: Row) -> Row:
@@ -86,11 +104,11 @@ def _sorted(row: Row) -> Row:
     return rows_of(row.pieces)[0] if len(row.pieces) > 1 else row
 
 
-def _furniture(edge: _Edge) -> list[tuple[Furniture, Row]]:
+def _furniture(edge: _Edge, loose: set[int]) -> list[tuple[Furniture, Row]]:
     found: list[tuple[Furniture, Row]] = []
     for place, row in enumerate(edge.rows[:6]):
         kind = _kind(edge, place, row)
-        if kind is None:
+        if kind is None or not all(id(piece) in loose for piece in row.pieces):
             break
         found += _with_number(kind, row)
     return found
@@ -102,10 +120,11 @@ def _kind(edge: _Edge, place: int, row: Row) -> Furniture | None:
     depth, gap = edge.depth(row), edge.gap(place)
     if depth < MARGIN_BY_MODEL and _by_model(edge, row):
         return side
+    # On a photo the sheet ends before the picture does: a page number is one far from the edge too, if it stands alone.
+    if PAGE_NUMBER.fullmatch(row.text) and gap > (0.3 if depth < MARGIN else 2.5):
+        return "page_number"
     if depth > MARGIN:
         return None
-    if PAGE_NUMBER.fullmatch(row.text) and gap > 0.3:
-        return "page_number"
     if len(row.text) > 140 or row.em > 1.25 * edge.body:
         return None
     small = row.em < 0.93 * edge.body
@@ -115,7 +134,7 @@ def _kind(edge: _Edge, place: int, row: Row) -> Furniture | None:
 def _by_model(edge: _Edge, row: Row) -> bool:
     wanted = "header" if edge.head else "footer"
     x0, y0, x1, y1 = around(row.pieces)
-    for region in edge.regions:
+    for region in edge.seen.regions:
         box = region.box
         if region.kind != wanted or region.score < MODEL_SCORE:
             continue
@@ -128,7 +147,7 @@ def _by_model(edge: _Edge, row: Row) -> bool:
 
 def _ruled(edge: _Edge, row: Row) -> bool:
     """Whether a long drawn line parts the row from the text."""
-    for line in edge.rulings:
+    for line in edge.seen.rulings:
         if abs(line.y1 - line.y0) * edge.frame.height > 2 or abs(line.x1 - line.x0) < 0.4:
             continue
         inward = line.y0 * edge.frame.height - row.y1 if edge.head else row.y0 - line.y0 * edge.frame.height

@@ -9,7 +9,7 @@ from pageloom.layout.page import LayoutPage
 from pageloom.layout.pieces import Frame, Island, Piece, around, common_em, text_edge
 from pageloom.layout.regions import FoundRegion
 from pageloom.layout.rows import rows_of
-from pageloom.layout.tables import TableTools, find_forms, find_tables
+from pageloom.layout.tables import FoundTable, TableTools, find_forms, find_tables
 from pageloom.model.geometry import Box
 
 FIGURE_SCORE = 0.5
@@ -55,13 +55,20 @@ def _tables(
     proposed = [(region.box, region.score) for region in regions if region.kind == "table"]
     islands = []
     for table in find_tables(page, [pair for pair in proposed if pair[1] >= TABLE_SCORE], tools):
-        if table.block.columns < 2:  # one column is running text with lines between
+        if table.block.columns < 2 or _prose(table):
             continue
         island = _island("table", table.box, frame)
         island.block = table.block
         island.inside = [by_index[index] for index in sorted(table.line_indices) if index in by_index]
         islands.append(island)
     return islands
+
+
+def _prose(table: FoundTable) -> bool:
+    """Whether a table without drawn rules is really columns of running text: most cells are whole paragraphs."""
+    cells = [cell for cell in table.block.cells if cell.text.strip()]
+    long = [cell for cell in cells if len(cell.lines) >= 3 and len(cell.text) > 60]
+    return "table_by_rules" not in table.block.notes and len(long) > 0.5 * len(cells)
 
 
 def _forms(

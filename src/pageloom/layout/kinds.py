@@ -12,7 +12,7 @@ from pageloom.layout.rows import BULLET, MARKER, STOPS
 
 NUMBERED = re.compile(r"(?P<number>\d{1,2}(?:\.\d{1,2}){0,4})[.．、:]?\s+(?=[^\W\d_]|[\"“«(])")
 CHAPTER = re.compile(
-    r"第\s*[一二三四五六七八九十百\d]+\s*(?P<zh>[章节篇部编])|(?:chapter|part|kapitel|chapitre|section)\s+[\dIVX]+\b",
+    r"第\s*[一二三四五六七八九十百\d]+\s*(?P<zh>[章节篇部编条])|(?:chapter|part|kapitel|chapitre|section)\s+[\dIVX]+\b",
     re.IGNORECASE,
 )
 CHINESE_NUMBERED = re.compile(
@@ -167,7 +167,7 @@ def _level(draft: Draft, setting: Setting) -> int:
     """Level from the numbering where there is one, else from the size of the letters."""
     number, chapter, chinese = (pattern.match(draft.text) for pattern in (NUMBERED, CHAPTER, CHINESE_NUMBERED))
     if chapter:
-        return 2 if chapter.group("zh") == "节" else 1
+        return 2 if chapter.group("zh") in {"节", "条"} else 1
     if number and setting.em * 1.6 > draft.em:
         return min(6, number.group("number").count(".") + 1)
     if chinese:

@@ -166,11 +166,11 @@ def _apart(left: Sequence[Thing], right: Sequence[Thing], gap: float, how: Cutti
         return False
     if _running(first) and _running(second):
         return True
-    aligned = _aligned(first, second)
-    if aligned < 0.5:
-        return True
-    if _labels(first) or _numbers(second) or _running(first) != _running(second):
+    level = _aligned(first, second) >= 0.5
+    if level and (_labels(first) or _numbers(second)):
         return False
+    if _running(first) or _running(second):  # notes beside running text, but not a row's value beside its long label
+        return not level and _dense(first) and _dense(second)
     return gap > 2.5 * how.em and _dense(first) and _dense(second)
 
 
@@ -179,11 +179,29 @@ def _pieces(things: Sequence[Thing]) -> list[Piece]:
 
 
 def _running(pieces: Sequence[Piece]) -> bool:
-    """Running text: most lines are long and fill their column."""
-    width = max(piece.x1 for piece in pieces) - min(piece.x0 for piece in pieces)
-    full = sum(piece.x1 - piece.x0 > 0.6 * width for piece in pieces)
+    """Running text, in one column or several: most lines are long, about as long as the others, and closely set."""
+    if len(pieces) < 3:
+        return False
+    widths = sorted(piece.x1 - piece.x0 for piece in pieces)
+    long = widths[int(0.85 * (len(widths) - 1))]
+    full = sum(width > 0.7 * long for width in widths)
     ems = middle(((piece.x1 - piece.x0) / piece.em for piece in pieces), 0)
-    return len(pieces) >= 3 and full >= 0.5 * len(pieces) and ems > 9
+    return full >= 0.5 * len(pieces) and ems > 9 and _followed(pieces) >= 0.6 * (len(pieces) - 1)
+
+
+def _followed(pieces: Sequence[Piece]) -> int:
+    """How many lines have the next line of their paragraph close below."""
+    by_y = sorted(pieces, key=lambda piece: piece.mid)
+    count = 0
+    for place, piece in enumerate(by_y):
+        for other in by_y[place + 1 :]:
+            step = other.mid - piece.mid
+            if step > 2.3 * piece.em:
+                break
+            if step > 0.6 * piece.em and abs(other.x0 - piece.x0) < 2.5 * piece.em:
+                count += 1
+                break
+    return count
 
 
 def _aligned(left: Sequence[Piece], right: Sequence[Piece]) -> float:

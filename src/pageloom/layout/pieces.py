@@ -175,7 +175,7 @@ def _piece(index: int, page: LayoutPage, frame: Frame) -> Piece:
     if not frame.vertical:
         flat = not turned and not ((y1 - y0) > 2 * (x1 - x0) and len(line.text) > 3)
     thick = min(x1 - x0, y1 - y0) if not flat else y1 - y0
-    em = line.size if page.basis == "text-layer" and line.size > 0 else thick / BOX_OVER_EM
+    em = line.size if line.size > 0 else thick / BOX_OVER_EM
     return Piece(line, index, x0, y0, x1, y1, max(em, 1.0), flat)
 
 

@@ -15,6 +15,12 @@ _NUMBERED = (
     r"|\d{1,3}[.．](?=[^\s\d.])|(?:\d{1,3}|[一二三四五六七八九十]{1,3})、|[①-⑳❶-❿⑴-⒇]"
 )
 MARKER = re.compile(rf"\s*(?P<marker>{BULLET}(?=\s*\S)|[-–—*](?=\s+\S)|(?:{_NUMBERED})(?=\s*\S))\s*")
+# A line of a form: label and value.
+LABEL = re.compile(r"[^：:。，；,;.]{1,16}[：:]\s*(?!//)|[^\W\d_][\w /().#-]{0,28}:\s")
+# A numbered clause: "2.1 The seller ...", "第三条 付款方式".
+CLAUSE = re.compile(
+    r"\d{1,2}(?:[.．]\d{1,2}){1,3}[.．]?\s*(?=[^\W\d])|第\s*[一二三四五六七八九十百\d]+\s*[章节条]|§+\s*\d"
+)
 STOPS = tuple(".!?:;。！？：；…”\"'」』）)")
 
 
@@ -135,6 +141,10 @@ def _begins(group: Sequence[Row], row: Row, after: Row | None, column: Column) -
         return False
     if MARKER.match(row.text) and _marks(group, row, column):
         return True
+    if LABEL.match(row.text) and LABEL.match(last.text):
+        return True
+    if _clause(last, row, column):
+        return True
     if _centred(group, row, column):
         return False
     return _indented(group, row, after) or _ended(group, row, column)
@@ -154,6 +164,13 @@ def _marks(group: Sequence[Row], row: Row, column: Column) -> bool:
     hanging = len(group) > 1 and row.x0 < group[-1].x0 - 0.7 * row.em
     sibling = MARKER.match(first.text) is not None and abs(row.x0 - first.x0) < 1.2 * row.em
     return hanging or sibling or _room(last, row, column) or last.text.endswith(STOPS) or row.x0 > last.x0 + row.em
+
+
+def _clause(last: Row, row: Row, column: Column) -> bool:
+    """Whether a numbered clause begins here, or a short title of one ended."""
+    if CLAUSE.match(last.text) and len(last.text) < 30 and _room(last, row, column, extra=4):
+        return True
+    return CLAUSE.match(row.text) is not None and (_room(last, row, column) or last.text.endswith(STOPS))
 
 
 def _centred(group: Sequence[Row], row: Row, column: Column) -> bool:
