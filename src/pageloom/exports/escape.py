@@ -57,10 +57,11 @@ def inline(text: str) -> str:
 
 
 def tex(latex: str) -> str:
-    r"""LaTeX that cannot leave its dollars or open a tag: `$` as `\$`, `<` as `\lt `, no blank lines."""
-    body = re.sub(r"\n\s*\n+", "\n", clean(latex)).strip()
-    body = re.sub(r"(?<!\\)((?:\\\\)*)\$", r"\1\\$", body)
-    body = _TAG.sub(r"\\lt ", body)
+    r"""LaTeX on one line that cannot leave its dollars, open a tag or become a link: `$` as `\$`, `<` as `\lt `."""
+    body = " ".join(clean(latex).split())
+    # A reader means the sign, not a comment that would swallow the rest of the line.
+    body = re.sub(r"(?<!\\)((?:\\\\)*)([$%])", r"\1\\\2", body)
+    body = re.sub(r"\](?=[(\[:])", "] ", _TAG.sub(r"\\lt ", body)).replace("`", "'").replace("~", "\\ ")
     # A backslash at the end would escape the closing dollar.
     return body + " " if re.search(r"(?<!\\)(?:\\\\)*\\$", body) else body
 
@@ -68,7 +69,9 @@ def tex(latex: str) -> str:
 def linear(text: str) -> str:
     """A formula's linear text between dollars: characters that mean something to LaTeX are escaped."""
     plain = one_line(text).replace("\\", "\\backslash ")
-    plain = re.sub(r"([#%&_{}$])", r"\\\1", plain).replace("<", "\\lt ")
+    plain = re.sub(r"([#%&_{}$])", r"\\\1", plain).replace("<", "\\lt ").replace("*", "\\ast ").replace("`", "'")
+    plain = plain.replace("~", "\\sim ")
+    plain = re.sub(r"\](?=[(\[:])", "] ", plain)
     # A raised letter or digit stays raised; any other circumflex is only a sign.
     return re.sub(r"\^(?![A-Za-z0-9])|(?<=\^.)\^|^\^", r"\\wedge ", plain)
 

@@ -126,7 +126,7 @@ def address(asset: str, options: ExportOptions) -> str:
 
 def _formula(block: Formula) -> str:
     if block.latex and not escape.UNSAFE_TEX.search(block.latex):
-        return f"$$\n{escape.tex(block.latex)}\n$$"
+        return f"$${escape.tex(block.latex)}$$"
     words = one_line(block.latex or block.text)
     if not words:
         return ""
