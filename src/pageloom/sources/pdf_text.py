@@ -25,7 +25,7 @@ _GRID = 1_000_000  # FPDF_PageToDevice answers in whole device units; a fine gri
 _INVISIBLE_MODES = frozenset({pdfium.FPDF_TEXTRENDERMODE_INVISIBLE, pdfium.FPDF_TEXTRENDERMODE_CLIP})
 # How PDFium spells every hyphen at the end of a line, whether it belongs to the word or not: it is printed as "-".
 _LINE_END_HYPHENS = frozenset({0x02, 0xFFFE})
-_BLANKS = frozenset({0x00, 0x09, 0x0A, 0x0D, 0x20, 0xA0, 0x2003, 0x2002, 0x2009, 0x3000, 0x200B, 0xFEFF})
+_BLANKS = frozenset({0x09, 0x0A, 0x0D, 0x20, 0xA0, 0x2003, 0x2002, 0x2009, 0x3000, 0x200B, 0xFEFF})
 _FIXED_PITCH, _ITALIC, _FORCE_BOLD = 1 << 0, 1 << 6, 1 << 18  # ISO 32000-1 table 123
 _SUBSET = re.compile(r"^[A-Z]{6}\+")
 _BOLD_NAME = re.compile(r"bold|black|heavy|cmbx|-bd\b|semibold|demi")
@@ -113,6 +113,7 @@ def page_text(glyphs: Sequence[Glyph], counts: Counts, objects: PageObjects, siz
         ),
         images=tuple(images),
         has_content=objects.drawn or bool(glyphs),
+        size=size,
     )
 
 
