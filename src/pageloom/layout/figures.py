@@ -40,6 +40,7 @@ def crop(image: PageImage, box: Box, margin: float = 0.004, longest_px: int = LO
     Few flat colours (drawings, text) become PNG, photographs JPEG; large ones are made smaller.
 
     Args:
+        image: a drawn page.
         box: fractions of the image (not of the page; see `on_image`).
         margin: kept around it, as a fraction of the image's longer side.
         longest_px: neither side of the crop is longer.

@@ -6,6 +6,7 @@ tables and merely sane on others.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from pageloom.layout.tables.filled import Filled, Place
 from pageloom.layout.tables.frame import Piece, Rect, overlap
@@ -29,6 +30,7 @@ def aligned(pieces: Sequence[Piece], segments: Sequence[Segment], rect: Rect, he
     Args:
         pieces: text of the region, cut at wide gaps.
         segments: lines of the page; flat ones inside the region part rows.
+        rect: of the region, px.
         height: of a text line, px.
     """
     rows = visual_rows(pieces)
@@ -82,7 +84,7 @@ def _pitch(lines: Sequence[Sequence[_Entry]]) -> float:
     """Distance between the middles of full rows, px: the median over rows with the most entries."""
     most = max(len(line) for line in lines)
     full = [_middle(line) for line in lines if len(line) >= max(2, 0.7 * most)]
-    steps = sorted(b - a for a, b in zip(full, full[1:], strict=False))
+    steps = sorted(b - a for a, b in pairwise(full))
     return steps[len(steps) // 2] if steps else 0.0
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from statistics import median
 
 from pageloom.layout.tables.frame import Piece, Rect
@@ -85,6 +86,6 @@ def side_by_side(pieces: Sequence[Piece], height: float) -> int:
     """Rows of text in which pieces stand far apart: a sign of columns without a rule between them."""
     count = 0
     for row in visual_rows(pieces):
-        gaps = [b.rect.x0 - a.rect.x1 for a, b in zip(row, row[1:], strict=False)]
+        gaps = [b.rect.x0 - a.rect.x1 for a, b in pairwise(row)]
         count += any(gap > 1.2 * height for gap in gaps)
     return count

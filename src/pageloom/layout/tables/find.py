@@ -77,6 +77,7 @@ def find_tables(page: LayoutPage, regions: Sequence[tuple[Box, float]], tools: T
     """Tables of a page, top first.
 
     Args:
+        page: its lines, and its pixels or rulings.
         regions: table boxes proposed by a layout model with their scores; may be empty, wrong or incomplete.
         tools: models; kept by the caller from page to page.
     """
@@ -87,6 +88,7 @@ def find_forms(page: LayoutPage, tools: TableTools | None = None) -> list[FoundF
     """Drawn boxes of a page that are no table, top first.
 
     Args:
+        page: its lines, and its pixels or rulings.
         tools: the same as for `find_tables`, so that the page's lines are searched once.
     """
     sight = (tools or TableTools()).sight(page)
@@ -126,7 +128,7 @@ def _grids(sight: Sight) -> list[tuple[Filled, str]]:
 def _regions(
     sight: Sight, regions: Sequence[tuple[Box, float]], unruled: Sequence[Rect], taken: Sequence[Rect]
 ) -> list[Region]:
-    """Places to be read as a table without a drawn grid: own proposals and the layout model's, joined where they meet."""
+    """Places to be read as a table without a drawn grid: own proposals and the layout model's."""
     own = [p for p in proposals(sight.parts, sight.segments, sight.height) if not _met(p.rect, taken)]
     told = [(sight.frame.rect(b), s) for b, s in regions if s >= REGION_SCORE]
     told = [(r, s) for r, s in told if not _met(r, taken)]

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from pageloom.layout.tables.frame import Rect, overlap
 from pageloom.layout.tables.rulings import Segment
@@ -120,6 +121,7 @@ def grid_of(group: Sequence[Segment], height: float) -> Grid | None:
     """The grid that a group of meeting segments draws, or None.
 
     Args:
+        group: segments that meet.
         height: of a text line, px; rows and columns much smaller than it are not told apart.
     """
     warp = straightening(group)
@@ -186,7 +188,7 @@ def _carries(border: _Border, flat: Sequence[_Border], height: float) -> bool:
     reach = 0.35 * height
     return any(
         border.start - reach <= upper.at and lower.at <= border.end + reach and border.share(upper.at, lower.at) > 0.6
-        for upper, lower in zip(flat, flat[1:], strict=False)
+        for upper, lower in pairwise(flat)
     )
 
 
@@ -220,22 +222,20 @@ def _outer(ends: Sequence[float], *, high: bool) -> float:
 def _slots(flat: Sequence[_Border], plumb: Sequence[_Border], warp: Warp) -> tuple[Slot, ...]:
     rows, columns = len(flat) - 1, len(plumb) - 1
     owner = [[r * columns + c for c in range(columns)] for r in range(rows)]
-
-    def merge(a: int, b: int) -> None:
-        low, high = min(a, b), max(a, b)
-        for line in owner:
-            for c, value in enumerate(line):
-                if value == high:
-                    line[c] = low
-
     for r in range(rows):
         for c in range(columns):
             if c + 1 < columns and plumb[c + 1].share(flat[r].at, flat[r + 1].at) < EDGE_SHARE:
-                merge(owner[r][c], owner[r][c + 1])
+                _merge(owner, owner[r][c], owner[r][c + 1])
             if r + 1 < rows and flat[r + 1].share(plumb[c].at, plumb[c + 1].at) < EDGE_SHARE:
-                merge(owner[r][c], owner[r + 1][c])
+                _merge(owner, owner[r][c], owner[r + 1][c])
     _rectangles(owner)
     return tuple(_slot(owner, name, flat, plumb, warp) for name in sorted({v for line in owner for v in line}))
+
+
+def _merge(owner: list[list[int]], a: int, b: int) -> None:
+    low, high = min(a, b), max(a, b)
+    for line in owner:
+        line[:] = [low if value == high else value for value in line]
 
 
 def _rectangles(owner: list[list[int]]) -> None:

@@ -13,6 +13,7 @@ def flag_headers(filled: Filled, bold: Sequence[bool]) -> None:
     """Mark header cells in place.
 
     Args:
+        filled: the table.
         bold: for every line of the page, whether its font is bold (known for text layers only).
     """
     if filled.rows < 2:

@@ -5,13 +5,18 @@ over all rows, and a piece of text goes to the cell whose row it lies in and who
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from statistics import median
+from typing import TYPE_CHECKING
+
+import numpy as np
 
 from pageloom.layout.tables.filled import Filled, Place
-from pageloom.layout.tables.frame import Frame, Piece, Rect, overlap
+from pageloom.layout.tables.frame import Frame, Piece, Rect
 from pageloom.layout.tables.slanet import ModelCell, Structure
 from pageloom.layout.tables.text import cut
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 
 def matched(structure: Structure, pieces: Sequence[Piece], rect: Rect, frame: Frame, height: float) -> Filled:
@@ -21,6 +26,7 @@ def matched(structure: Structure, pieces: Sequence[Piece], rect: Rect, frame: Fr
         structure: its boxes in px of the page.
         pieces: the text of the table, cut at wide gaps.
         rect: of the table, px.
+        frame: of the page.
         height: of a text line, px.
     """
     places = [Place(c.row, c.column, c.row_span, c.column_span, None, header=c.header) for c in structure.cells]
@@ -29,8 +35,7 @@ def matched(structure: Structure, pieces: Sequence[Piece], rect: Rect, frame: Fr
     for piece in pieces:
         for where, part in _cut(piece, match, frame):
             places[where].pieces.append(part)
-    filled = Filled(structure.rows, structure.columns, places, rect, "model", structure.probability)
-    return filled
+    return Filled(structure.rows, structure.columns, places, rect, "model", structure.probability)
 
 
 def _cut(piece: Piece, match: "_Match", frame: Frame) -> list[tuple[int, Piece]]:
@@ -48,34 +53,39 @@ def _cut(piece: Piece, match: "_Match", frame: Frame) -> list[tuple[int, Piece]]
     return [(where if w is None else w, part) for w, part in parts]
 
 
-@dataclass(frozen=True, slots=True)
 class _Match:
-    """Cells with the bands of the columns."""
+    """Cells and the bands of their columns, as arrays so that a large table costs little."""
 
-    cells: Sequence[ModelCell]
-    bands: Sequence[Rect]
-    height: float
+    def __init__(self, cells: Sequence[ModelCell], bands: Sequence[Rect], height: float) -> None:
+        self.cells = cells
+        self.bands = bands
+        self._height = height
+        self._rows = np.array([c.row for c in cells])
+        self._y0, self._y1 = (np.array([getattr(c.rect, side) for c in cells]) for side in ("y0", "y1"))
+        self._x0 = np.array([bands[c.column].x0 for c in cells])
+        self._x1 = np.array([bands[min(c.column + c.column_span, len(bands)) - 1].x1 for c in cells])
 
     def spans(self, where: int, columns: int) -> bool:
+        """Whether a cell takes up at least so many columns."""
         return self.cells[where].column_span >= columns
 
     def cell(self, rect: Rect, row: int | None = None) -> int:
         """The best cell for a rectangle, of one row or of all."""
-        return min(
-            (n for n, c in enumerate(self.cells) if row is None or c.row == row),
-            key=lambda n: self._cost(rect, self.cells[n]),
-        )
+        cost = self._cost(rect)
+        if row is not None:
+            cost = np.where(self._rows == row, cost, np.inf)
+        return int(cost.argmin())
 
-    def _cost(self, rect: Rect, cell: ModelCell) -> float:
-        middle = rect.center[1]
-        down = max(cell.rect.y0 - middle, middle - cell.rect.y1, 0.0) / self.height
-        down += 0.15 * abs(middle - cell.rect.center[1]) / max(self.height, cell.rect.height)
-        bands = self.bands[cell.column : cell.column + cell.column_span]
-        x0, x1 = bands[0].x0, bands[-1].x1
-        own = max(0.0, overlap(rect.x0, rect.x1, x0, x1)) / max(1.0, min(rect.width, x1 - x0))
-        away = max(x0 - rect.x1, rect.x0 - x1, 0.0) / self.height
-        near = abs(rect.center[0] - (x0 + x1) / 2) / max(1.0, x1 - x0, rect.width)
-        return down + 1.5 * (1 - min(1.0, own)) + 0.5 * away + 0.2 * near
+    def _cost(self, rect: Rect) -> "NDArray[np.float64]":
+        x, y = rect.center
+        down = np.maximum(np.maximum(self._y0 - y, y - self._y1), 0.0) / self._height
+        down += 0.15 * np.abs(y - (self._y0 + self._y1) / 2) / np.maximum(self._height, self._y1 - self._y0)
+        width = self._x1 - self._x0
+        shared = np.minimum(rect.x1, self._x1) - np.maximum(rect.x0, self._x0)
+        own = np.maximum(shared, 0.0) / np.maximum(1.0, np.minimum(rect.width, width))
+        away = np.maximum(-shared, 0.0) / self._height
+        near = np.abs(x - (self._x0 + self._x1) / 2) / np.maximum(1.0, np.maximum(width, rect.width))
+        return np.asarray(down + 1.5 * (1 - np.minimum(1.0, own)) + 0.5 * away + 0.2 * near)
 
 
 def _bands(structure: Structure) -> list[Rect]:

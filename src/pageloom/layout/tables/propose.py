@@ -176,7 +176,7 @@ def columned(rows: Sequence[Sequence[Piece]], height: float) -> Columns:
 
 
 def columns_of(rows: Sequence[Sequence[Piece]], height: float) -> list[tuple[float, float]]:
-    """x ranges of the columns: merged extents of the pieces, those that bridge a gap found by most rows left out."""
+    """Ranges of x of the columns: merged extents of the pieces, those that bridge a gap found by most rows left out."""
     several = [row for row in rows if len(row) >= 2]
     pieces = [p for row in several for p in row] or [p for row in rows for p in row]
     marks = sorted({p.rect.x0 for p in pieces} | {p.rect.x1 for p in pieces})

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from pageloom.errors import ModelsMissing
 from pageloom.layout.page import LayoutPage
@@ -95,7 +96,7 @@ def _bands(region: Region, grid: Filled | None) -> list[Rect]:
         above, below = max(p.rect.y1 for p in rows[at - 1]), min(p.rect.y0 for p in rows[at])
         borders.append((above + below) / 2)
     borders.append(region.rect.y1)
-    return [Rect(region.rect.x0, a, region.rect.x1, b) for a, b in zip(borders, borders[1:], strict=False)]
+    return [Rect(region.rect.x0, a, region.rect.x1, b) for a, b in pairwise(borders)]
 
 
 def _answer(page: LayoutPage, slanet: Slanet, rect: Rect) -> Structure | None:
