@@ -20,6 +20,9 @@ _SPACING_ACCENTS = {
     "\u02c7": "\u030c", "\u00b8": "\u0327", "\u02da": "\u030a", "\u02d8": "\u0306", "\u00af": "\u0304",
 }  # fmt: skip
 
+_QUARTZ_FF = "\u21b5"
+_TEX_FONTS = ("CM", "SF", "LM")
+
 
 def character(code: int) -> str:
     """The text of a character code as a PDF library gives it; U+FFFD where it says nothing."""
@@ -39,6 +42,8 @@ def composed(glyphs: Sequence[Glyph]) -> list[Glyph]:
     """Accents that are drawn as glyphs of their own joined with their letters, and right-to-left parts in order."""
     if any(is_rtl(glyph.text) for glyph in glyphs):
         glyphs = _rtl_in_order(list(glyphs))
+    if any(glyph.text == _QUARTZ_FF for glyph in glyphs):
+        glyphs = _tex_ligatures(glyphs)
     if not any(glyph.text in _SPACING_ACCENTS for glyph in glyphs):
         return list(glyphs)
     out: list[Glyph] = []
@@ -55,6 +60,23 @@ def composed(glyphs: Sequence[Glyph]) -> list[Glyph]:
                     broken=accent.broken,
                 )
                 continue
+        out.append(glyph)
+    return out
+
+
+def _tex_ligatures(glyphs: Sequence[Glyph]) -> list[Glyph]:
+    """Apple's PDF writer turns TeX's ligatures into nonsense: "ff" into U+21B5, "ffi" and "ffl" into nothing.
+
+    What the unknown one is follows from the next letter: "ffl" stands before e, i, u and y, "ffi" before the others.
+    """
+    out: list[Glyph] = []
+    for at, glyph in enumerate(glyphs):
+        after = glyphs[at + 1].text if at + 1 < len(glyphs) and not glyphs[at + 1].space else ""
+        inside = after.islower() or (at > 0 and glyphs[at - 1].text.isalpha() and not glyph.space)
+        if glyph.text == _QUARTZ_FF and inside:
+            glyph = glyph._replace(text="ff")  # noqa: PLW2901
+        elif glyph.text == UNKNOWN and after.islower() and glyph.style.font.startswith(_TEX_FONTS):
+            glyph = glyph._replace(text="ffl" if after in "eiuy" else "ffi")  # noqa: PLW2901
         out.append(glyph)
     return out
 

@@ -139,12 +139,12 @@ def _opened(path: Path, password: str | None) -> tuple[pikepdf.Pdf, bytes]:
 
 def _lacks_parts(page: pikepdf.Dictionary) -> bool:
     """Whether a page names content or images that are not in the file."""
-    # A key whose object is not in the file is listed, but not "in" the dictionary.
-    if "/Contents" in set(page.keys()) and page.get("/Contents") is None:
+    # items() also lists the keys whose objects are not in the file; keys() and "in" do not.
+    if any(name == "/Contents" and value is None for name, value in page.items()):
         return True
     resources = page.get("/Resources")
     drawn = resources.get("/XObject") if isinstance(resources, pikepdf.Dictionary) else None
-    return isinstance(drawn, pikepdf.Dictionary) and any(drawn.get(name) is None for name in drawn.keys())  # noqa: SIM118
+    return isinstance(drawn, pikepdf.Dictionary) and any(value is None for _, value in drawn.items())
 
 
 def _damaged(error: Exception) -> DamagedDocument:
