@@ -11,7 +11,7 @@ from pageloom.layout.drafts import Draft
 from pageloom.layout.formulas import formula_runs
 from pageloom.layout.fractions import stack_fractions
 from pageloom.layout.furniture import Seen, split_furniture
-from pageloom.layout.islands import find_islands
+from pageloom.layout.islands import find_islands, stamps
 from pageloom.layout.kinds import Setting, name_kinds
 from pageloom.layout.order import Cutting, Thing, columns, in_rows, uprights_of
 from pageloom.layout.page import LayoutPage
@@ -45,7 +45,7 @@ class LayoutTools:
             ModelsMissing: mode "model" without the model files.
         """
         regions = RegionModel.load(models_folder) if mode == "model" else None
-        return cls(mode, regions, TableTools())
+        return cls(mode, regions, TableTools(models_folder))
 
 
 def compose(page: LayoutPage, tools: LayoutTools) -> tuple[Block, ...]:
@@ -53,9 +53,10 @@ def compose(page: LayoutPage, tools: LayoutTools) -> tuple[Block, ...]:
     frame = frame_of(page)
     pieces = measure(page, frame)
     seen = tools.regions.find(page.image.rgb) if tools.regions is not None and page.image is not None else ()
-    found = find_islands(page, frame, pieces, seen, tools.tables)
+    sealed = stamps(page, frame, pieces)
+    found = find_islands(page, frame, sealed.rest, seen, tools.tables)
     if not pieces:
-        return built(page, [Draft(kind=island.kind, island=island) for island in found.islands])
+        return built(page, [Draft(kind=island.kind, island=island) for island in [*found.islands, *sealed.islands]])
     furnished = split_furniture(pieces, found.rest, frame, Seen(seen, page.rulings))
     exact = page.basis == "text-layer"
     setting = Setting(frame, common_em(pieces), exact, seen)
@@ -71,7 +72,17 @@ def compose(page: LayoutPage, tools: LayoutTools) -> tuple[Block, ...]:
     heads = [Draft([row], kind=kind) for kind, row in furnished.heads]
     feet = [Draft([row], kind=kind) for kind, row in furnished.feet]
     aside = margin_notes([piece for piece in furnished.rest if not piece.flat])
-    return built(page, [*heads, *body, *aside, *feet])
+    return built(page, [*heads, *_stamped(body, sealed.islands), *aside, *feet])
+
+
+def _stamped(body: list[Draft], seals: Sequence[Island]) -> list[Draft]:
+    """Seals put after the block they lie on, or the last one above them."""
+    drafts = list(body)
+    for seal in seals:
+        y = (seal.y0 + seal.y1) / 2
+        above = [place for place, draft in enumerate(drafts) if draft.place[1] < y]
+        drafts.insert(above[-1] + 1 if above else 0, Draft(kind="seal", island=seal))
+    return drafts
 
 
 def _flow(things: Sequence[Thing], how: Cutting, *, exact: bool) -> list[Draft]:

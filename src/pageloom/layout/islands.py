@@ -1,6 +1,6 @@
 """Regions that are one thing for the reading order: tables, forms, figures, formulas, seals, signatures."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from pageloom.layout.formulas import mathematical, without_text
@@ -9,11 +9,11 @@ from pageloom.layout.page import LayoutPage
 from pageloom.layout.pieces import Frame, Island, Piece, around, common_em, text_edge
 from pageloom.layout.regions import FoundRegion
 from pageloom.layout.rows import rows_of
-from pageloom.layout.tables import FoundTable, TableTools, find_forms, find_tables
+from pageloom.layout.seals import find_seals
+from pageloom.layout.tables import FoundForm, FoundTable, TableTools, study
 from pageloom.model.geometry import Box
 
 FIGURE_SCORE = 0.5
-TABLE_SCORE = 0.4
 EQUATION_SCORE = 0.45
 LARGEST_FIGURE = 0.7  # share of the page; a larger "figure" is the page itself (magazines, receipts, photos)
 SMALLEST_FIGURE = 0.006  # share of the page; smaller pictures are icons and rules
@@ -33,10 +33,18 @@ def find_islands(
     page: LayoutPage, frame: Frame, pieces: Sequence[Piece], regions: Sequence[FoundRegion], tables: TableTools
 ) -> Found:
     """Islands of a page, and the lines that are in none."""
+    proposed = [(region.box, region.score) for region in regions if region.kind == "table"]
+    findings = study(page, proposed, tables)
     islands: list[Island] = []
     rest = list(pieces)
-    for finder in (_tables, _forms, _formulas, _figures):
-        for island in finder(page, frame, rest, regions, tables):
+    finders: tuple[Callable[[Sequence[Piece]], list[Island]], ...] = (
+        lambda lines: _tables(findings.tables, frame, lines),
+        lambda lines: _forms(findings.forms, frame, lines),
+        lambda lines: _formulas(regions, frame, lines),
+        lambda lines: _figures(page, regions, frame, lines),
+    )
+    for finder in finders:
+        for island in finder(rest):
             if all(_apart(island, other) for other in islands):
                 islands.append(island)
                 taken = {id(piece) for piece in island.inside}
@@ -44,17 +52,28 @@ def find_islands(
     return Found(islands, rest)
 
 
+def stamps(page: LayoutPage, frame: Frame, pieces: Sequence[Piece]) -> Found:
+    """Seals, which lie over the text rather than in it, and the lines that are not written in their ink."""
+    islands = []
+    taken: set[int] = set()
+    by_index = {piece.index: piece for piece in pieces}
+    for seal in find_seals(page):
+        island = _island("seal", seal.box, frame)
+        island.block = seal.block
+        island.inside = [by_index[index] for index in sorted(seal.line_indices) if index in by_index]
+        taken |= {piece.index for piece in island.inside}
+        islands.append(island)
+    return Found(islands, [piece for piece in pieces if piece.index not in taken])
+
+
 def _apart(island: Island, other: Island) -> bool:
     return island.box.intersection(other.box) < 0.3 * min(island.box.area, other.box.area)
 
 
-def _tables(
-    page: LayoutPage, frame: Frame, pieces: Sequence[Piece], regions: Sequence[FoundRegion], tools: TableTools
-) -> list[Island]:
+def _tables(tables: Sequence[FoundTable], frame: Frame, pieces: Sequence[Piece]) -> list[Island]:
     by_index = {piece.index: piece for piece in pieces}
-    proposed = [(region.box, region.score) for region in regions if region.kind == "table"]
     islands = []
-    for table in find_tables(page, [pair for pair in proposed if pair[1] >= TABLE_SCORE], tools):
+    for table in tables:
         if table.block.columns < 2 or _prose(table):
             continue
         island = _island("table", table.box, frame)
@@ -71,16 +90,10 @@ def _prose(table: FoundTable) -> bool:
     return "table_by_rules" not in table.block.notes and len(long) > 0.5 * len(cells)
 
 
-def _forms(
-    page: LayoutPage,
-    frame: Frame,
-    pieces: Sequence[Piece],
-    regions: Sequence[FoundRegion],  # noqa: ARG001 - forms are drawn boxes; the model knows no such kind
-    tools: TableTools,  # noqa: ARG001
-) -> list[Island]:
+def _forms(forms: Sequence[FoundForm], frame: Frame, pieces: Sequence[Piece]) -> list[Island]:
     by_index = {piece.index: piece for piece in pieces}
     islands = []
-    for form in find_forms(page):
+    for form in forms:
         island = _island("form", form.box, frame)
         for group in form.groups:  # a line cut by a rule may be named in both boxes; it is read once
             inside = [by_index.pop(index) for index in group if index in by_index]
@@ -92,13 +105,7 @@ def _forms(
     return islands
 
 
-def _formulas(
-    page: LayoutPage,  # noqa: ARG001 - finders share one form
-    frame: Frame,
-    pieces: Sequence[Piece],
-    regions: Sequence[FoundRegion],
-    tools: TableTools,  # noqa: ARG001
-) -> list[Island]:
+def _formulas(regions: Sequence[FoundRegion], frame: Frame, pieces: Sequence[Piece]) -> list[Island]:
     islands = []
     left = text_edge(pieces)
     for region in regions:
@@ -115,13 +122,7 @@ def _formulas(
     return islands
 
 
-def _figures(
-    page: LayoutPage,
-    frame: Frame,
-    pieces: Sequence[Piece],
-    regions: Sequence[FoundRegion],
-    tools: TableTools,  # noqa: ARG001 - finders share one form
-) -> list[Island]:
+def _figures(page: LayoutPage, regions: Sequence[FoundRegion], frame: Frame, pieces: Sequence[Piece]) -> list[Island]:
     boxes = [region.box for region in regions if region.kind == "figure" and region.score >= FIGURE_SCORE]
     boxes += [box.clamped() for box in page.pictures]
     islands: list[Island] = []
