@@ -1,7 +1,7 @@
 """Straight lines of a page: from the PDF's own rulings, or from the pixels by morphology."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import cv2
@@ -14,9 +14,10 @@ if TYPE_CHECKING:
     from pageloom.model.image import Pixels
 
 # Contrast of a hairline against its surroundings, grey levels of 255: a 0.4 pt black line drawn at 150 dpi and blurred
-# by a scanner keeps 30-60, paper grain stays below 10 after the window's mean is taken off.
-CONTRAST = 11
-WINDOW_PX = 25
+# by a scanner keeps 30-60; paper grain reaches 15 but not along a whole line.
+CONTRAST = 12
+WIDEST_PX = 11  # thicker lines are bars
+SMALL_PX = 1000  # longer side of images that are enlarged before their lines are searched
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,20 +72,32 @@ def image_segments(rgb: "Pixels", pieces: Sequence[Piece]) -> list[Segment]:
         Segments at least about one text line long.
     """
     height = text_height(pieces)
-    ink = _ink(rgb)
-    flat = _runs(ink, max(20, round(1.5 * height)), flat=True)
-    upright = _runs(ink, max(14, round(0.95 * height)), flat=False)
+    if max(rgb.shape[:2]) < SMALL_PX:
+        return _enlarged(rgb, pieces, min(3.0, 1.2 * SMALL_PX / max(rgb.shape[:2])))
+    # The darkest channel: coloured rules (red forms, orange tables) stand out as well as black ones.
+    dark = cv2.min(cv2.min(rgb[:, :, 0], rgb[:, :, 1]), rgb[:, :, 2])
+    flat = _runs(_valleys(dark, flat=True), max(20, round(1.5 * height)), flat=True)
+    upright = _runs(_valleys(dark, flat=False), max(14, round(0.95 * height)), flat=False)
     thickness = max(6.0, 0.4 * height)
     found = _components(flat, thickness, flat=True) + _components(upright, thickness, flat=False)
     return [s for s in found if not _letter_stroke(s, pieces)]
 
 
-def _ink(rgb: "Pixels") -> "np.ndarray[Any, np.dtype[np.uint8]]":
-    # The darkest channel: coloured rules (red forms, orange tables) stand out as well as black ones.
-    dark = cv2.min(cv2.min(rgb[:, :, 0], rgb[:, :, 1]), rgb[:, :, 2])
-    return np.asarray(
-        cv2.adaptiveThreshold(dark, 255, cv2.ADAPTIVE_THRESH_MEAN_C, cv2.THRESH_BINARY_INV, WINDOW_PX, CONTRAST)
-    )
+def _enlarged(rgb: "Pixels", pieces: Sequence[Piece], scale: float) -> list[Segment]:
+    """Segments of an image with small print: at its own size a row is no higher than the window looks round."""
+    size = (round(rgb.shape[1] * scale), round(rgb.shape[0] * scale))
+    large = np.asarray(cv2.resize(rgb, size, interpolation=cv2.INTER_CUBIC))
+    grown = [replace(p, rect=Rect(*(v * scale for v in (p.rect.x0, p.rect.y0, p.rect.x1, p.rect.y1)))) for p in pieces]
+    return [
+        Segment(s.x0 / scale, s.y0 / scale, s.x1 / scale, s.y1 / scale, s.flat) for s in image_segments(large, grown)
+    ]
+
+
+def _valleys(dark: "Pixels", *, flat: bool) -> "np.ndarray[Any, np.dtype[np.uint8]]":
+    """Where it is darker than on both sides across: lines, but neither edges of bars nor rims of light letters."""
+    side = cv2.getStructuringElement(cv2.MORPH_RECT, (1, WIDEST_PX) if flat else (WIDEST_PX, 1))
+    depth = cv2.morphologyEx(dark, cv2.MORPH_BLACKHAT, side)
+    return np.asarray(cv2.threshold(depth, CONTRAST, 255, cv2.THRESH_BINARY)[1])
 
 
 def _runs(ink: "np.ndarray[Any, Any]", length_px: int, *, flat: bool) -> "np.ndarray[Any, Any]":
