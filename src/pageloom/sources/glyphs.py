@@ -34,7 +34,7 @@ class Glyph(NamedTuple):
     Attributes:
         text: one character; more where a glyph stands for several and their places are not known.
         x0, y0, x1, y1: box of what is drawn. Parts of an expanded ligature share one box.
-        left, right: from the origin to the next glyph's origin; gaps between words are measured here.
+        left, right: where its advance begins and ends, along its line; gaps between words are measured here.
         x, y: origin, on the baseline.
         space: white space before it: SPACE_NONE, SPACE_GUESSED by the library, SPACE_WRITTEN in the text layer.
         broken: the text layer ends a line before it.
@@ -112,14 +112,25 @@ class Frame:
         """Ink in this frame; for slanted lines the upright box shrunk back to the glyph's own."""
         cx, cy = self.to((glyph.x0 + glyph.x1) / 2, (glyph.y0 + glyph.y1) / 2)
         width, height = glyph.x1 - glyph.x0, glyph.y1 - glyph.y0
-        cos, sin = abs(self.cos), abs(self.sin)
-        spread = cos * cos - sin * sin
-        if abs(spread) > 0.3:
-            width, height = (width * cos - height * sin) / spread, (height * cos - width * sin) / spread
-        else:  # near 45 degrees the upright box says nothing about the glyph's shape
-            width = height = max(width, height) / math.sqrt(2)
-        half_x, half_y = max(0.0, width) / 2, max(0.0, height) / 2
+        half_x = along(self.angle, width, height, glyph.style.size) / 2
+        half_y = along(self.angle + 90.0, width, height, glyph.style.size) / 2
         return cx - half_x, cy - half_y, cx + half_x, cy + half_y
+
+
+def along(angle: float, width: float, height: float, size: float) -> float:
+    """Length, along a direction, of the rectangle whose upright box has this width and height; never negative.
+
+    Args:
+        angle: degrees, of the rectangle's own first side.
+        width, height: of the upright box around the turned rectangle.
+        size: font size; near 45 degrees the upright box says nothing, and half an em is taken.
+    """
+    radians = math.radians(angle)
+    cos, sin = abs(math.cos(radians)), abs(math.sin(radians))
+    spread = cos * cos - sin * sin
+    if abs(spread) < 0.3:
+        return min(size / 2, max(width, height))
+    return max(0.0, (width * cos - height * sin) / spread)
 
 
 def directions(glyphs: Sequence[Glyph]) -> list[float]:

@@ -28,6 +28,7 @@ WORD_GAP = 0.22
 GUESSED_GAP = 0.1
 WIDE_GAP = 0.5
 RUN_GAP = 1.25
+WRITTEN_RUN_GAP = 1.9  # a written space in a justified line
 MONO_RUN_GAP = 2.6  # program text is aligned with several spaces
 JOIN_GAP = 0.45
 OVERLAP = 0.6
@@ -109,12 +110,21 @@ def _follows(run: _Run, last: Glyph, glyph: Glyph, walls: Walls) -> bool:
     size = max(last.style.size, glyph.style.size)
     if abs(glyph.y - last.y) > BASE_SHIFT * size:
         return False
-    reach = JOIN_GAP if glyph.broken else MONO_RUN_GAP if last.style.mono and glyph.style.mono else RUN_GAP
+    reach = _reach(last, glyph)
     if -OVERLAP * size <= glyph.left - last.right <= reach * size:
         return not walls.between(last, glyph)
     if not run.is_rtl:
         return False
     return -OVERLAP * size <= run.left - glyph.right <= reach * size and not walls.between(glyph, last)
+
+
+def _reach(last: Glyph, glyph: Glyph) -> float:
+    """Widest gap, in em, between two neighbours of one line."""
+    if glyph.broken:
+        return JOIN_GAP
+    if last.style.mono and glyph.style.mono:
+        return MONO_RUN_GAP
+    return WRITTEN_RUN_GAP if glyph.space == SPACE_WRITTEN else RUN_GAP
 
 
 # --- runs to lines ------------------------------------------------------------------------------------------------

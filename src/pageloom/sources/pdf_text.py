@@ -12,7 +12,7 @@ import pypdfium2.raw as pdfium
 from pageloom.model.geometry import Box, PageSize
 from pageloom.model.image import PageText, Ruling
 from pageloom.sources.characters import UNKNOWN, character, composed
-from pageloom.sources.glyphs import SPACE_GUESSED, SPACE_NONE, SPACE_WRITTEN, Glyph, Style
+from pageloom.sources.glyphs import SPACE_GUESSED, SPACE_NONE, SPACE_WRITTEN, Glyph, Style, along
 from pageloom.sources.health import Counts, health_of
 from pageloom.sources.lines import lines_from
 from pageloom.sources.pdf_objects import Affine, PageObjects, Rect, read_objects
@@ -129,7 +129,7 @@ class _Layer:
         self.handle = text_page
         self.page = ctypes.cast(text_page, ctypes.c_void_p).value
         self.to_shown = to_shown
-        self.fonts: dict[tuple[str, int, int], tuple[str, bool, bool, bool]] = {}
+        self.fonts: dict[tuple[str, int], tuple[str, bool, bool, bool]] = {}
 
     def read(self) -> tuple[list[Glyph], Counts]:
         """All glyphs that are not white space."""
@@ -153,7 +153,10 @@ class _Layer:
             text = "-" if code in _LINE_END_HYPHENS else character(code)
             # A character without any text counts as unknown already.
             counts.unmapped += text != UNKNOWN and _unmapped(page, index) == 1
-            glyphs.append(Glyph(text, *inked, roomy[0], roomy[2], *at, style, space, broken))
+            left, right = roomy[0], roomy[2]
+            if style.angle:  # the advance runs along the line, not along the page
+                right = left + along(style.angle, right - left, roomy[3] - roomy[1], style.size)
+            glyphs.append(Glyph(text, *inked, left, right, *at, style, space, broken))
         return glyphs, counts
 
     def _gap(self, codes: list[int], start: int, end: int) -> tuple[int, bool]:
@@ -200,17 +203,17 @@ class _Layer:
         size = abs(pdfium.FPDFText_GetFontSize(self.handle, index)) * math.hypot(*up)
         angle = math.degrees(math.atan2(along[1], along[0])) % 360.0
         thing = ctypes.cast(address, pdfium.FPDF_PAGEOBJECT)
-        seen = not address or pdfium.FPDFTextObj_GetTextRenderMode(thing) not in _INVISIBLE_MODES
+        mode = pdfium.FPDFTextObj_GetTextRenderMode(thing) if address else pdfium.FPDF_TEXTRENDERMODE_FILL
         font, bold, italic, mono = self._font(index)
-        return Style(size or 1.0, angle, font, bold, italic, mono, seen, address)
+        bold = bold or mode == pdfium.FPDF_TEXTRENDERMODE_FILL_STROKE  # bold print by an outline
+        return Style(size or 1.0, angle, font, bold, italic, mono, mode not in _INVISIBLE_MODES, address)
 
     def _font(self, index: int) -> tuple[str, bool, bool, bool]:
         length = pdfium.FPDFText_GetFontInfo(self.handle, index, _NAME, len(_NAME), _FLAGS)
         name = _NAME.raw[: max(0, min(length, len(_NAME)) - 1)].decode("utf-8", "replace")
-        weight = pdfium.FPDFText_GetFontWeight(self.handle, index)
-        key = (name, _FLAGS.value, weight)
+        key = (name, _FLAGS.value)
         if key not in self.fonts:
-            self.fonts[key] = font_look(name, _FLAGS.value, weight)
+            self.fonts[key] = font_look(*key)
         return self.fonts[key]
 
 
@@ -220,17 +223,17 @@ _NAME = ctypes.create_string_buffer(256)
 _FLAGS = ctypes.c_int()
 
 
-def font_look(name: str, flags: int, weight: int) -> tuple[str, bool, bool, bool]:
+def font_look(name: str, flags: int) -> tuple[str, bool, bool, bool]:
     """Name without its subset mark, and whether the font is bold, italic, of fixed pitch.
 
     Args:
         name: base font name as in the PDF.
-        flags: of the font descriptor, ISO 32000-1 table 123.
-        weight: 100-900, or 0 and less where unknown.
+        flags: of the font descriptor, ISO 32000-1 table 123. PDFium's font weight is not asked: it guesses it from
+            the stem width, and Georgia is not bold.
     """
     plain = _SUBSET.sub("", name)
     low = plain.lower()
-    bold = weight >= 600 or bool(flags & _FORCE_BOLD) or bool(_BOLD_NAME.search(low))
+    bold = bool(flags & _FORCE_BOLD) or bool(_BOLD_NAME.search(low))
     italic = bool(flags & _ITALIC) or bool(_ITALIC_NAME.search(low))
     # TeX's fonts carry the fixed-pitch flag at random; their names do not lie.
     mono = bool(_MONO_NAME.search(low)) or (bool(flags & _FIXED_PITCH) and not re.match(r"cm|sfrm|lm", low))
