@@ -125,11 +125,16 @@ def _read(settings: Settings, wish: Wish, desks: Sequence[Desk], gathered: Gathe
     return report
 
 
+def on_terminal() -> bool:
+    """Whether somebody is there who can be asked."""
+    return sys.stdin.isatty() and sys.stderr.isatty()
+
+
 def _ask(why: str) -> str | None:
     """Ask on the terminal; without one nobody is asked."""
     import getpass
 
-    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+    if not on_terminal():
         return None
     print(why, file=sys.stderr)
     try:
