@@ -4,7 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from pageloom.layout.tables.frame import Rect, overlap
+import numpy as np
+
+from pageloom.layout.tables.frame import Rect
 from pageloom.layout.tables.rulings import Segment
 from pageloom.layout.tables.warp import Warp, straightening
 
@@ -76,10 +78,13 @@ def groups(segments: Sequence[Segment], slack: float) -> list[list[Segment]]:
             n = parent[n]
         return n
 
+    boxes = np.array([(s.rect.x0, s.rect.y0, s.rect.x1, s.rect.y1) for s in segments]).reshape(-1, 4)
+    low, high = boxes[:, :2] - slack, boxes[:, 2:] + slack
     for i, a in enumerate(segments):
-        for j in range(i + 1, len(segments)):
+        near = (low[i + 1 :] <= boxes[i, 2:]).all(axis=1) & (high[i + 1 :] >= boxes[i, :2]).all(axis=1)
+        for j in np.flatnonzero(near) + i + 1:
             if _meet(a, segments[j], slack):
-                parent[root(i)] = root(j)
+                parent[root(i)] = root(int(j))
     several: dict[int, list[Segment]] = {}
     for n, segment in enumerate(segments):
         several.setdefault(root(n), []).append(segment)
@@ -87,13 +92,10 @@ def groups(segments: Sequence[Segment], slack: float) -> list[list[Segment]]:
 
 
 def _meet(a: Segment, b: Segment, slack: float) -> bool:
-    ra, rb = a.rect, b.rect
-    if overlap(ra.x0, ra.x1, rb.x0, rb.x1) < -slack or overlap(ra.y0, ra.y1, rb.y0, rb.y1) < -slack:
-        return False
     if a.flat == b.flat:
         return _continues(a, b, slack)
     flat, plumb = (a, b) if a.flat else (b, a)
-    x, y = _at(plumb, (flat.y0 + flat.y1) / 2), _at(flat, (plumb.x0 + plumb.x1) / 2)
+    x, y = plumb.across((flat.y0 + flat.y1) / 2), flat.across((plumb.x0 + plumb.x1) / 2)
     return flat.x0 - slack <= x <= flat.x1 + slack and plumb.y0 - slack <= y <= plumb.y1 + slack
 
 
@@ -102,16 +104,7 @@ def _continues(a: Segment, b: Segment, slack: float) -> bool:
     low, high = (a.rect.x0, a.rect.x1) if a.flat else (a.rect.y0, a.rect.y1)
     other_low, other_high = (b.rect.x0, b.rect.x1) if b.flat else (b.rect.y0, b.rect.y1)
     joint = (max(low, other_low) + min(high, other_high)) / 2
-    return abs(_at(a, joint) - _at(b, joint)) <= slack
-
-
-def _at(s: Segment, along: float) -> float:
-    """Place across a segment at a position along it."""
-    if s.flat:
-        share = (along - s.x0) / max(1e-6, s.x1 - s.x0)
-        return s.y0 + share * (s.y1 - s.y0)
-    share = (along - s.y0) / max(1e-6, s.y1 - s.y0)
-    return s.x0 + share * (s.x1 - s.x0)
+    return abs(a.across(joint) - b.across(joint)) <= slack
 
 
 # --- grid of one group ---------------------------------------------------------------------------------------------

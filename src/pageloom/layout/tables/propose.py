@@ -11,6 +11,7 @@ from pageloom.layout.tables.text import visual_rows
 
 NUMBER = re.compile(r"^[\s(\[<>≤≥~±+\-–—−$€£¥￥]*\d[\d\s.,:/%()\[\]eE×x*±+\-–—−~～<>≤≥′'°A-Za-z‰元万亿]{0,18}$")
 FORMULA = re.compile(r"[=∫∑∂∇√≡∈]")
+ONLY = 0.85  # share of a page's text from which on it is a picture of one table
 SHORT = 28  # letters; longer pieces are running text rather than entries of a table
 
 
@@ -33,12 +34,13 @@ class Columns:
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """A place where a table may stand; `strong` when rules bound it."""
+    """A place where a table may stand; `strong` when rules bound it, `only` when the page holds nothing else."""
 
     rect: Rect
     strong: bool
     columns: Columns
     rules: int = 0
+    only: bool = False
 
     @property
     def alone(self) -> bool:
@@ -91,10 +93,20 @@ def _between_rules(pieces: Sequence[Piece], segments: Sequence[Segment], height:
             continue
         rect = Rect.around(rules[n].rect for n in family)
         used.update(family)
-        if not any(f.rect.intersection(rect) > 0 for f in found):
+        if not any(f.rect.intersection(rect) > 0 for f in found) and _bounds(rect, pieces, height):
             inside = visual_rows([p for p in pieces if rect.holds(*p.rect.center)])
-            found.append(Proposal(rect, strong=True, columns=columned(inside, height), rules=len(family)))
+            page = Rect.around(p.rect for p in pieces)
+            only = rect.intersection(page) > ONLY * page.area
+            found.append(Proposal(rect, True, columned(inside, height), len(family), only))
     return found
+
+
+def _bounds(rect: Rect, pieces: Sequence[Piece], height: float) -> bool:
+    """Whether rules reach as far as the text between them: underlined columns of a wider table do not."""
+    level = [p for p in pieces if rect.y0 < p.rect.center[1] < rect.y1]
+    near = Rect(rect.x0 - 4 * height, rect.y0, rect.x1 + 4 * height, rect.y1)
+    outside = [p for p in level if near.intersection(p.rect) > 0 and not rect.holds(*p.rect.center)]
+    return len(outside) <= 0.2 * len(visual_rows(level))
 
 
 def _alike(a: Segment, b: Segment, height: float) -> bool:
@@ -112,9 +124,9 @@ def _broken_off(family: Sequence[int], rules: Sequence[Segment], pieces: Sequenc
         if not rows and area.height > 3 * height:
             break
         count = columned(rows, height).count
-        if rows and count < 2 and len(rows) > 2:
+        if count < 2 and len(rows) > 2 and sum(len(row) >= 2 for row in rows) < 0.5 * len(rows):
             break
-        columns = max(columns, count)
+        columns = max(columns, count, max((len(row) for row in rows), default=0) if len(rows) <= 2 else 0)
         kept.append(lower)
     return kept if columns >= 2 else kept[:1]
 

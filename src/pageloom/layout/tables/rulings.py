@@ -40,6 +40,12 @@ class Segment:
         """Upright box around it."""
         return Rect(min(self.x0, self.x1), min(self.y0, self.y1), max(self.x0, self.x1), max(self.y0, self.y1))
 
+    def across(self, along: float) -> float:
+        """Place across it (y of a flat one, x of the others) at a position along it, px."""
+        if self.flat:
+            return self.y0 + (along - self.x0) / max(1e-6, self.x1 - self.x0) * (self.y1 - self.y0)
+        return self.x0 + (along - self.y0) / max(1e-6, self.y1 - self.y0) * (self.x1 - self.x0)
+
 
 def segments(page: LayoutPage, frame: Frame, pieces: Sequence[Piece]) -> list[Segment]:
     """All straight lines of a page that may be rules of a table: vector rulings where the PDF has any, else pixels."""
@@ -80,7 +86,21 @@ def image_segments(rgb: "Pixels", pieces: Sequence[Piece]) -> list[Segment]:
     upright = _runs(_valleys(dark, flat=False), max(14, round(0.95 * height)), flat=False)
     thickness = max(6.0, 0.4 * height)
     found = _components(flat, thickness, flat=True) + _components(upright, thickness, flat=False)
-    return [s for s in found if not _letter_stroke(s, pieces)]
+    kept = [s for s in found if not _letter_stroke(s, pieces, height)]
+    return kept + [s for s in found if s not in kept and any(_same_line(s, k, height) for k in kept)]
+
+
+def _same_line(part: Segment, rule: Segment, height: float) -> bool:
+    """Whether a segment among letters goes on where a long rule broke off: handwriting crosses its rules."""
+    if part.flat != rule.flat or rule.length < 4 * height or part.length > rule.length:
+        return False
+    if part.flat:
+        middle, gap = (part.x0 + part.x1) / 2, overlap(part.x0, part.x1, rule.x0, rule.x1)
+        away = abs((part.y0 + part.y1) / 2 - rule.across(middle))
+    else:
+        middle, gap = (part.y0 + part.y1) / 2, overlap(part.y0, part.y1, rule.y0, rule.y1)
+        away = abs((part.x0 + part.x1) / 2 - rule.across(middle))
+    return away < 0.12 * height and -2 * height < gap <= 0
 
 
 def _enlarged(rgb: "Pixels", pieces: Sequence[Piece], scale: float) -> list[Segment]:
@@ -137,19 +157,26 @@ def _fit(patch: "np.ndarray[Any, Any]", x: int, y: int, *, flat: bool) -> Segmen
     return Segment(x + a, y, x + b, y + length, flat=False)
 
 
-def _letter_stroke(segment: Segment, pieces: Sequence[Piece]) -> bool:
-    """Whether a segment lies inside a line of text: part of a letter, or dense letters run together."""
+def _letter_stroke(segment: Segment, pieces: Sequence[Piece], height: float) -> bool:
+    """Whether a segment is part of a letter, or of dense letters run together, and no rule."""
+    if segment.flat:
+        return any(_along_words(segment, piece.rect) for piece in pieces)
     box = segment.rect
-    for piece in pieces:
-        r = piece.rect
-        if segment.flat:
-            middle = (segment.y0 + segment.y1) / 2
-            inside = r.y0 + 0.15 * r.height < middle < r.y1 - 0.15 * r.height
-            # Underlines, and the edges of light letters on a dark ground: as long as the words, not longer.
-            edge = r.y0 - 0.05 * r.height < middle < r.y1 + 0.05 * r.height
-            within = r.x0 - 0.1 * r.height < box.x0 and box.x1 < r.x1 + 0.1 * r.height
-            if (edge and within) or (inside and overlap(box.x0, box.x1, r.x0, r.x1) > 0.8 * box.width):
-                return True
-        elif r.x0 < (box.x0 + box.x1) / 2 < r.x1 and overlap(box.y0, box.y1, r.y0, r.y1) > 0.8 * box.height:
-            return True
-    return False
+    middle = (box.x0 + box.x1) / 2
+    deep = 0.4 * height  # a rule may touch the first letter of the cell beside it
+    inside = sum(
+        max(0.0, overlap(box.y0, box.y1, p.rect.y0, p.rect.y1))
+        for p in pieces
+        if p.rect.x0 + deep < middle < p.rect.x1 - deep
+    )
+    return inside > (0.5 if box.height < 3.5 * height else 0.8) * box.height
+
+
+def _along_words(segment: Segment, words: Rect) -> bool:
+    """Whether a flat segment runs through words, or along their edge no further than they go (underlines)."""
+    middle = (segment.y0 + segment.y1) / 2
+    inside = words.y0 + 0.15 * words.height < middle < words.y1 - 0.15 * words.height
+    edge = words.y0 - 0.05 * words.height < middle < words.y1 + 0.05 * words.height
+    slack = 0.1 * words.height
+    within = words.x0 - slack < segment.x0 and segment.x1 < words.x1 + slack
+    return (edge and within) or (inside and overlap(segment.x0, segment.x1, words.x0, words.x1) > 0.8 * segment.length)

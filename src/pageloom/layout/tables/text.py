@@ -8,6 +8,7 @@ from itertools import pairwise
 from pageloom.layout.tables.frame import Frame, Piece, Rect, overlap
 from pageloom.model.blocks import Word
 
+WIDE_GAP = 0.6  # of the line's height: a space is 0.25-0.35, columns of small print are 0.7 apart
 _CJK = re.compile(r"[　-〿぀-ヿ㐀-鿿豈-﫿＀-￯]")
 _SOFT = re.compile("[\u00ad\ufffe\u0002]")
 
@@ -103,7 +104,7 @@ def cut(piece: Piece, frame: Frame, place: Callable[[Rect], int | None]) -> list
 def parted(piece: Piece, frame: Frame, height: float) -> list[Piece]:
     """A line cut at gaps much wider than a space: the reader ran over a column border."""
     words = words_of(piece, frame) if piece.words else []
-    borders = [(a[1].x1 + b[1].x0) / 2 for a, b in pairwise(words) if b[1].x0 - a[1].x1 > 1.1 * height]
+    borders = [(a[1].x1 + b[1].x0) / 2 for a, b in pairwise(words) if b[1].x0 - a[1].x1 > WIDE_GAP * height]
     if not borders:
         return [piece]
     return [part for _, part in cut(piece, frame, lambda r: sum(b < r.center[0] for b in borders))]
