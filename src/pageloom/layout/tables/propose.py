@@ -45,9 +45,10 @@ class Proposal:
     @property
     def alone(self) -> bool:
         """Whether it is believed without a layout model that proposes the same place."""
-        if (
-            self.strong
-        ):  # head and foot rule alone also part the questions of an exam; a table has a third below its head
+        if self.only and self.rules >= 3:
+            return True
+        if self.strong:
+            # Head and foot rule alone also part the questions of an exam; a table has a third below its head.
             several = 0.35 if self.rules >= 3 else 0.6
             return self.columns.count >= 2 and self.columns.filled >= 0.55 and self.columns.several >= several
         return self.columns.count >= 3 and self.columns.rows >= 4 and self.columns.filled >= 0.6
