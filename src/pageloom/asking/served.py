@@ -1,7 +1,7 @@
 """Pages put to servers: the engine behind `openai` (servers elsewhere) and `vllm` (a server of our own)."""
 
 import random
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass
 
@@ -13,7 +13,7 @@ from pageloom.asking.picture import picture
 from pageloom.asking.replicas import Replica, Replicas
 from pageloom.asking.server import Refused, Server, Traits, Unreachable, page_body
 from pageloom.contracts import Dialect, ImageSize
-from pageloom.errors import EngineError, EngineTimeout, EngineUnavailable
+from pageloom.errors import EngineDead, EngineError, EngineTimeout, EngineUnavailable
 from pageloom.model.document import EngineName
 from pageloom.model.reading import BlockEvent, Delta, PageRequest, Reading
 
@@ -43,6 +43,8 @@ class ServedEngine:
         self.replicas = Replicas(list(servers), most_each)
         self.capacity = most_each * len(self.servers)
         self.patience = Patience()
+        self.dead: Callable[[], Awaitable[bool]] = _never
+        """Whether a server that broke off has died; asked by the engine that owns the server."""
         self.notes: tuple[str, ...] = () if traits.guard else ("ngram_guard_off",)
 
     async def read(self, request: PageRequest) -> AsyncIterator[BlockEvent | Delta | Reading]:
@@ -65,13 +67,19 @@ class ServedEngine:
                 if anyio.current_time() > deadline:
                     raise
                 await anyio.sleep(max(busy.after_s, _jitter(refused)))
-            except Unreachable:
+            except Unreachable as error:
                 broken += 1
-                if broken == TRANSPORT_TRIES:
-                    raise
-                await anyio.sleep(_jitter(broken))
+                await self._after_break(error, broken, request.number)
             else:
                 return
+
+    async def _after_break(self, error: Unreachable, broken: int, number: int) -> None:
+        """Wait a little before a broken page is asked again; a dead server's page goes back to the queue."""
+        if await self.dead():
+            raise EngineDead(f"page {number}: the server died: {error}") from error
+        if broken == TRANSPORT_TRIES:
+            raise error
+        await anyio.sleep(_jitter(broken))
 
     def _body(self, request: PageRequest) -> bytes:
         shown = picture(request, None if request.tiles else self.dialect.untiled_px)
@@ -136,6 +144,10 @@ class ServedEngine:
                 if answer.loop:
                     break
         yield answer.reading(finish, usage, self.notes)
+
+
+async def _never() -> bool:
+    return False
 
 
 def _jitter(tried: int) -> float:
