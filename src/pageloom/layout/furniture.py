@@ -6,6 +6,7 @@ What repeats over the pages of a document is found by assembly; here position, s
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Literal
 
 from pageloom.layout.pieces import Frame, Piece, around, common_em
@@ -18,6 +19,7 @@ Furniture = Literal["running_header", "running_footer", "page_number"]
 MARGIN = 0.085  # share of the page's height at its head and foot where furniture stands
 MARGIN_BY_MODEL = 0.16  # where the layout model may call something a header or footer
 MODEL_SCORE = 0.5
+LARGEST_BY_MODEL = 1.2  # letters over those of the running text; larger ones are a title, whatever the model says
 PAGE_NUMBER = re.compile(
     r"[\s\-–—~·|.\[(]*(?:page|pg\.?|p\.|seite|página|pagina|第)?\s*"
     r"(?:\d{1,4}|[ivxlcdm]{1,7}|[A-Z]-\d{1,3}|\d{1,2}-\d{1,3}|[一二三四五六七八九十百]{1,4}(?=\s*页))\s*"
@@ -118,7 +120,9 @@ def _kind(edge: _Edge, place: int, row: Row) -> Furniture | None:
     """What a row near the edge is, or None for the page's own text."""
     side: Furniture = "running_header" if edge.head else "running_footer"
     depth, gap = edge.depth(row), edge.gap(place)
-    if depth < MARGIN_BY_MODEL and _by_model(edge, row):
+    if depth < MARGIN_BY_MODEL and row.em < LARGEST_BY_MODEL * edge.body and _by_model(edge, row):
+        return side
+    if depth < MARGIN_BY_MODEL and place == 0 and _book_head(edge, row):
         return side
     # On a photo the sheet ends before the picture does: a page number is one far from the edge too, if it stands alone.
     if PAGE_NUMBER.fullmatch(row.text) and gap > (0.3 if depth < MARGIN else 2.5):
@@ -160,6 +164,15 @@ def _numbered(row: Row) -> bool:
     """Whether a page number stands at either end of a row, apart from the rest."""
     ends = (row.pieces[0].text, row.pieces[-1].text)
     return len(row.pieces) > 1 and any(PAGE_NUMBER.fullmatch(text) for text in ends)
+
+
+def _book_head(edge: _Edge, row: Row) -> bool:
+    """A page number at one end, a title apart from it, and running text next: the head line of a book."""
+    if not (2 <= len(row.pieces) <= 4 and _numbered(row) and len(edge.rows) > 3) or row.em > 1.2 * edge.body:
+        return False
+    apart = all(other.x0 - one.x1 > 2 * row.em for one, other in pairwise(row.pieces))
+    inner = edge.rows[1]
+    return apart and len(inner.pieces) == 1 and len(inner.text) > 30 and any(char.isalpha() for char in row.text)
 
 
 def _with_number(kind: Furniture, row: Row) -> list[tuple[Furniture, Row]]:

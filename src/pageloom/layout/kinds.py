@@ -32,7 +32,7 @@ CAPTION = re.compile(
     re.IGNORECASE,
 )
 NOTE_MARK = re.compile(r"\s*(?:\d{1,3}[.)]?|\[\d{1,2}\]|[*†‡§¶∗⋆]{1,3}|[①-⑳]|[注][:：])\s*(?=\S)")
-ENTRY = re.compile(r"\s*(?:\[\d{1,3}\]|\[[A-Z][\w+]{1,9}\]|\d{1,3}[.)])\s*(?=\S)")
+ENTRY = re.compile(r"\s*(?:\[\d{1,3}\]|\[[A-Z][\w+]{1,9}\]|\d{1,3}[.)])\s*(?=\S)|\s*\d{1,3}\s+(?=[^\W\d_])")
 CODE_LINE = re.compile(
     r"[;{}]\s*$|^\s*(?:def |class |import |from \w+ import|return\b|if \(|for \(|while \(|#include|public |private "
     r"|var |let |const |function\b|print\(|</?\w+>?)"

@@ -52,6 +52,15 @@ class _Gutter:
         return (self.x0 + self.x1) / 2
 
 
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """Things without one that lies across a place; `roof` and `floor`: edges of those that do, above and below."""
+
+    things: list[Thing]
+    roof: float
+    floor: float
+
+
 def uprights_of(rulings: Sequence[Ruling], width: float, height: float) -> tuple[Upright, ...]:
     """The vertical ones among drawn lines, in points."""
     return tuple(
@@ -101,31 +110,37 @@ def _best_gutter(things: Sequence[Thing], how: Cutting) -> _Gutter | None:
             gutter = _gutter(run, edge - 0.5, how)
             if gutter is None:
                 continue
-            worth = _height(run, gutter) * min(3.0, (gutter.x1 - gutter.x0) / how.em) ** 0.25
+            worth = _height(run.things, gutter) * min(3.0, (gutter.x1 - gutter.x0) / how.em) ** 0.25
             if best is None or worth > best[0]:
                 best = worth, gutter
     return best[1] if best else None
 
 
-def _runs(by_y: Sequence[Thing], x: float, em: float) -> list[list[Thing]]:
+def _runs(by_y: Sequence[Thing], x: float, em: float) -> list[_Run]:
     """Stretches of things, from top to bottom, without one that lies across `x`."""
-    runs: list[list[Thing]] = []
+    runs: list[_Run] = []
     run: list[Thing] = []
-    floor = float("-inf")  # bottom of the last thing that lay across
+    roof = floor = float("-inf")  # bottom of the last thing that lay across: when the run began, and now
     for thing in by_y:
         if thing.x0 < x - 2 and thing.x1 > x + 2:
-            runs.append(run)
+            runs.append(_Run(run, roof, thing.y0))
             run, floor = [], max(floor, thing.y1)
-        elif (thing.y0 + thing.y1) / 2 > floor - 0.2 * em:
+            roof = floor
+        elif thing_mid(thing) > floor - 0.2 * em:
             run.append(thing)
-    runs.append(run)
-    return [run for run in runs if len(run) > 1]
+    runs.append(_Run(run, roof, float("inf")))
+    return [run for run in runs if len(run.things) > 1]
 
 
-def _gutter(run: Sequence[Thing], x: float, how: Cutting) -> _Gutter | None:
+def thing_mid(thing: Placed) -> float:
+    """Height of its middle, points."""
+    return (thing.y0 + thing.y1) / 2
+
+
+def _gutter(run: _Run, x: float, how: Cutting) -> _Gutter | None:
     """The gutter at `x` inside a run, or None where it parts nothing that is read apart."""
-    left = [thing for thing in run if (thing.x0 + thing.x1) / 2 < x]
-    right = [thing for thing in run if (thing.x0 + thing.x1) / 2 >= x]
+    left = [thing for thing in run.things if (thing.x0 + thing.x1) / 2 < x]
+    right = [thing for thing in run.things if (thing.x0 + thing.x1) / 2 >= x]
     if not left or not right:
         return None
     x0, x1 = max(thing.x1 for thing in left), min(thing.x0 for thing in right)
@@ -138,8 +153,27 @@ def _gutter(run: Sequence[Thing], x: float, how: Cutting) -> _Gutter | None:
         return None
     # What stands only on the right and above the left column begins its own line of thought.
     start = min(thing.y0 for thing in left) - 2 * how.em
-    high = min((thing.y0 for thing in run if (thing.y0 + thing.y1) / 2 >= start), default=top)
-    return _Gutter(x0, x1, high - 0.1, max(thing.y1 for thing in run) + 0.1)
+    inside = _without_loose_ends([thing for thing in run.things if thing_mid(thing) >= start], run, top, bottom)
+    return _Gutter(x0, x1, min(t.y0 for t in inside) - 0.1, max(t.y1 for t in inside) + 0.1)
+
+
+def _without_loose_ends(things: list[Thing], run: _Run, top: float, bottom: float) -> list[Thing]:
+    """A run without what stands beyond one column's end and nearer to what lies across: a title of the next part."""
+    kept = sorted(things, key=lambda thing: thing.y0)
+    for place in range(len(kept) - 1, 0, -1):
+        gap = kept[place].y0 - max(thing.y1 for thing in kept[:place])
+        if kept[place].y0 < bottom:
+            break
+        if gap > 2 * (run.floor - kept[-1].y1) and gap > kept[place].y1 - kept[place].y0:
+            kept = kept[:place]
+            break
+    for place in range(1, len(kept)):
+        gap = kept[place].y0 - max(thing.y1 for thing in kept[:place])
+        if kept[place - 1].y1 > top:
+            break
+        if gap > 2 * (kept[0].y0 - run.roof) and gap > kept[place - 1].y1 - kept[place - 1].y0:
+            return kept[place:]
+    return kept
 
 
 def _ruled(x0: float, x1: float, top: float, bottom: float, how: Cutting) -> bool:
@@ -179,29 +213,25 @@ def _pieces(things: Sequence[Thing]) -> list[Piece]:
 
 
 def _running(pieces: Sequence[Piece]) -> bool:
-    """Running text, in one column or several: most lines are long, about as long as the others, and closely set."""
+    """Running text, in one column or several: most of it in lines that have another of about their length close by."""
     if len(pieces) < 3:
         return False
-    widths = sorted(piece.x1 - piece.x0 for piece in pieces)
-    long = widths[int(0.85 * (len(widths) - 1))]
-    full = sum(width > 0.7 * long for width in widths)
-    ems = middle(((piece.x1 - piece.x0) / piece.em for piece in pieces), 0)
-    return full >= 0.5 * len(pieces) and ems > 9 and _followed(pieces) >= 0.6 * (len(pieces) - 1)
-
-
-def _followed(pieces: Sequence[Piece]) -> int:
-    """How many lines have the next line of their paragraph close below."""
     by_y = sorted(pieces, key=lambda piece: piece.mid)
-    count = 0
+    inside: set[int] = set()
     for place, piece in enumerate(by_y):
         for other in by_y[place + 1 :]:
-            step = other.mid - piece.mid
-            if step > 2.3 * piece.em:
+            if other.mid - piece.mid > 2.3 * piece.em:
                 break
-            if step > 0.6 * piece.em and abs(other.x0 - piece.x0) < 2.5 * piece.em:
-                count += 1
-                break
-    return count
+            if _same_paragraph(piece, other):
+                inside |= {id(piece), id(other)}
+    whole = sum(piece.x1 - piece.x0 for piece in pieces)
+    return sum(piece.x1 - piece.x0 for piece in pieces if id(piece) in inside) > 0.6 * whole
+
+
+def _same_paragraph(piece: Piece, other: Piece) -> bool:
+    short, long = sorted((piece.x1 - piece.x0, other.x1 - other.x0))
+    near = other.mid - piece.mid > 0.6 * piece.em and abs(other.x0 - piece.x0) < 2.5 * piece.em
+    return near and short > 9 * piece.em and short > 0.7 * long
 
 
 def _aligned(left: Sequence[Piece], right: Sequence[Piece]) -> float:

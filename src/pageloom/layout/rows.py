@@ -17,6 +17,7 @@ _NUMBERED = (
 MARKER = re.compile(rf"\s*(?P<marker>{BULLET}(?=\s*\S)|[-–—*](?=\s+\S)|(?:{_NUMBERED})(?=\s*\S))\s*")
 # A line of a form: label and value.
 LABEL = re.compile(r"[^：:。，；,;.]{1,16}[：:]\s*(?!//)|[^\W\d_][\w /().#-]{0,28}:\s")
+ENTRY_HEAD = re.compile(rf"{MARKER.pattern}|\s*\[[^\]]{{1,12}}\]|\s*\d{{1,3}}\s+[^\W\d]")
 # A numbered clause: "2.1 The seller ...", "第三条 付款方式".
 CLAUSE = re.compile(
     r"\d{1,2}(?:[.．]\d{1,2}){1,3}[.．]?\s*(?=[^\W\d])|第\s*[一二三四五六七八九十百\d]+\s*[章节条]|§+\s*\d"
@@ -143,11 +144,11 @@ def _begins(group: Sequence[Row], row: Row, after: Row | None, column: Column) -
         return True
     if LABEL.match(row.text) and LABEL.match(last.text):
         return True
-    if _clause(last, row, column):
+    if _clause(last, row, column) or _small_title(last, row, column):
         return True
     if _centred(group, row, column):
         return False
-    return _indented(group, row, after) or _ended(group, row, column)
+    return _indented(group, row, after, column) or _ended(group, row, column)
 
 
 def _other_print(last: Row, row: Row, column: Column) -> bool:
@@ -181,13 +182,21 @@ def _centred(group: Sequence[Row], row: Row, column: Column) -> bool:
     return same and margins and (last.x0 - column.x0 > row.em or row.x0 - column.x0 > row.em)
 
 
-def _indented(group: Sequence[Row], row: Row, after: Row | None) -> bool:
+def _small_title(last: Row, row: Row, column: Column) -> bool:
+    """Whether a short centred row, alone on its line, ends before text at the left edge."""
+    left, right = last.x0 - column.x0, column.x1 - last.x1
+    centred = min(left, right) > max(3 * last.em, 0.15 * (column.x1 - column.x0)) and abs(left - right) < 3 * last.em
+    return centred and row.x0 - column.x0 < 2.5 * row.em
+
+
+def _indented(group: Sequence[Row], row: Row, after: Row | None, column: Column) -> bool:
     """Whether a row has the indent of a paragraph's first line, or ends a hanging indent."""
     last = group[-1]
     shift = row.x0 - last.x0
     if 0.8 * row.em < shift < 6 * row.em:
         first_line = after is None or after.x0 < row.x0 - 0.6 * row.em
-        hanging = len(group) == 1 and MARKER.match(group[0].text) is not None
+        full = not _room(last, row, column) and not last.text.endswith(STOPS)
+        hanging = len(group) == 1 and (ENTRY_HEAD.match(group[0].text) is not None or full)
         outdented = len(group) == 1 and after is not None and abs(after.x0 - row.x0) < 0.5 * row.em
         return first_line and not hanging and not outdented
     # A row back at the left edge after a hanging part begins the next entry.
