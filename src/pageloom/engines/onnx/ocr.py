@@ -1,17 +1,19 @@
 """Lines of text of an image: found, read by the tiny model, and read again by the small one where it was unsure."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
 import numpy as np
 
 from pageloom import weights
-from pageloom.engines.onnx.crops import cut, is_tall
+from pageloom.engines.onnx.crops import cut, facing, is_tall, roomy
 from pageloom.engines.onnx.detect import Detector, Quad
+from pageloom.engines.onnx.marks import mended, trimmed
 from pageloom.engines.onnx.recognise import Recogniser, Said
 from pageloom.engines.onnx.session import Floats, Pixels, Session
+from pageloom.engines.onnx.spaces import respaced
 from pageloom.engines.onnx.words import words_of
 from pageloom.model.blocks import Confidence
 from pageloom.model.geometry import Box
@@ -115,8 +117,8 @@ class _Cascade:
     """One page's lines on their way through the two models."""
 
     def __init__(self, rgb: Pixels, quads: Sequence[Quad], ocr: Ocr) -> None:
-        self._quads = quads
-        self._crops = [cut(rgb, quad) for quad in quads]
+        self._quads = [roomy(quad) for quad in quads]
+        self._crops = [cut(rgb, quad) for quad in self._quads]
         self._ocr = ocr
         self._again: set[int] = set()
         self._lines: list[ReadLine] = []
@@ -132,7 +134,8 @@ class _Cascade:
             self._improve(UNSURE)
             if any(self._beyond_tiny(place) for place in self._again):
                 self._improve(UNSURE_BEYOND_TINY)
-        return self._lines
+        done = zip(self._lines, self._crops, strict=True)
+        return [replace(line, said=respaced(line.said, facing(crop, line.angle))) for line, crop in done]
 
     def _improve(self, limit: float) -> None:
         for place, line in enumerate(self._lines):
@@ -167,7 +170,7 @@ def text_line(line: ReadLine, corners: Floats, dpi: float) -> TextLine:
     (x0, y0), (x1, y1) = corners.min(axis=0), corners.max(axis=0)
     across = line.quad.width if line.angle else line.quad.height
     return TextLine(
-        text=line.said.text.strip(),
+        text=trimmed(mended(line.said.text))[0].strip(),
         box=Box(float(x0), float(y0), float(x1), float(y1)).clamped(),
         confidence=Confidence(round(line.said.score, 4), "recogniser"),
         words=words_of(line.said, corners, line.angle),
@@ -179,9 +182,8 @@ def text_line(line: ReadLine, corners: Floats, dpi: float) -> TextLine:
 def _reading(quad: Quad, crop: Pixels, recogniser: Recogniser) -> ReadLine:
     if not is_tall(quad):
         return ReadLine(quad, recogniser.read(crop))
-    # The models know lines of upright Chinese characters laid on their left side.
-    down = ReadLine(quad, recogniser.read(np.ascontiguousarray(np.rot90(crop))), 90)
+    down = ReadLine(quad, recogniser.read(facing(crop, 90)), 90)
     if down.said.score >= SURE_WAY:
         return down
-    up = ReadLine(quad, recogniser.read(np.ascontiguousarray(np.rot90(crop, -1))), 270)
+    up = ReadLine(quad, recogniser.read(facing(crop, 270)), 270)
     return max(down, up, key=lambda line: line.said.score)

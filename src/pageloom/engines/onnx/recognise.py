@@ -68,9 +68,7 @@ class Recogniser:
         height, width = crop.shape[:2]
         fitted = round(HEIGHT_PX * width / max(1, height) / _STEP_PX) * _STEP_PX
         fitted = min(_MOST_PX, max(_LEAST_PX, fitted))
-        shrinks = height > HEIGHT_PX
-        how = cv2.INTER_AREA if shrinks else cv2.INTER_CUBIC
-        resized = cv2.resize(crop, (fitted, HEIGHT_PX), interpolation=how)
+        resized = cv2.resize(crop, (fitted, HEIGHT_PX), interpolation=cv2.INTER_LINEAR)
         x = resized[:, :, ::-1].astype(np.float32)
         x *= 2.0 / 255.0
         x -= 1.0
