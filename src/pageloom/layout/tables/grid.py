@@ -82,9 +82,9 @@ def groups(segments: Sequence[Segment], slack: float) -> list[list[Segment]]:
     low, high = boxes[:, :2] - slack, boxes[:, 2:] + slack
     for i, a in enumerate(segments):
         near = (low[i + 1 :] <= boxes[i, 2:]).all(axis=1) & (high[i + 1 :] >= boxes[i, :2]).all(axis=1)
-        for j in np.flatnonzero(near) + i + 1:
+        for j in (np.flatnonzero(near) + i + 1).tolist():
             if _meet(a, segments[j], slack):
-                parent[root(i)] = root(int(j))
+                parent[root(i)] = root(j)
     several: dict[int, list[Segment]] = {}
     for n, segment in enumerate(segments):
         several.setdefault(root(n), []).append(segment)

@@ -98,7 +98,7 @@ def _between_rules(pieces: Sequence[Piece], segments: Sequence[Segment], height:
             inside = visual_rows([p for p in pieces if rect.holds(*p.rect.center)])
             page = Rect.around(p.rect for p in pieces)
             only = rect.intersection(page) > ONLY * page.area
-            found.append(Proposal(rect, True, columned(inside, height), len(family), only))
+            found.append(Proposal(rect, strong=True, columns=columned(inside, height), rules=len(family), only=only))
     return found
 
 
