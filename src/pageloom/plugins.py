@@ -29,3 +29,5 @@ def load(group: str, name: str) -> Any:  # noqa: ANN401 - each group has its own
         if (error.name or "").startswith("pageloom"):
             raise
         raise MissingExtra(f"{KINDS[group]} {name!r} ({error.name})", name) from error
+    except AttributeError as error:
+        raise UnknownPlugin(f"{KINDS[group]} {name!r} is installed, but {found[0].value} is not there") from error

@@ -16,6 +16,7 @@ from typing import Any, Literal
 
 from pageloom import app, weights
 from pageloom.cli.exits import Exit, exit_of
+from pageloom.contracts import Availability
 from pageloom.errors import PageloomError
 from pageloom.model.blocks import text_of
 from pageloom.model.document import Page
@@ -107,7 +108,8 @@ def models(settings: Settings) -> Iterator[Finding]:
     missing = weights.missing(folder)
     if missing:
         text = f"{len(missing)} of {len(weights.MODELS)} files are missing in {folder}"
-        yield Finding("models", "broken", text, fix=weights.FETCH_COMMAND)
+        state: State = "broken" if settings.engine.name in {"auto", app.CPU_ENGINE} else "note"
+        yield Finding("models", state, text, fix=weights.FETCH_COMMAND)
     else:
         yield Finding("models", "ok", f"{len(weights.MODELS)} files in {folder}")
 
@@ -115,7 +117,10 @@ def models(settings: Settings) -> Iterator[Finding]:
 def engines(settings: Settings) -> Iterator[Finding]:
     """Every installed engine, and the one that would be taken."""
     for name in names("engines"):
-        found = app.availability(settings, name)
+        try:
+            found = app.availability(settings, name)
+        except PageloomError as error:
+            found = Availability(works=False, reason=str(error))
         state: State = "ok" if found.works else "note"
         yield Finding(f"engine {name}", state, found.reason, fix=found.fix)
     try:
@@ -129,8 +134,9 @@ def engines(settings: Settings) -> Iterator[Finding]:
 def known_page(settings: Settings) -> Iterator[Finding]:
     """A page whose words are known, read from a picture and from a PDF with a text layer."""
     with as_file(files("pageloom.cli") / "canary.png") as png, as_file(files("pageloom.cli") / "canary.pdf") as pdf:
+        paths = (pdf,) if settings.engine.name == app.TEXT_LAYER else (pdf, png)
         try:
-            yield from asyncio.run(_read_known(settings, (pdf, png)))
+            yield from asyncio.run(_read_known(settings, paths))
         except PageloomError as error:
             yield Finding("known page", "broken", str(error), exit=exit_of(error))
 
