@@ -82,7 +82,8 @@ def _balanced(rgb: "Pixels") -> "Pixels":
 
 def _red(rgb: "Pixels") -> "np.ndarray[Any, Any]":
     r, g, b = (np.ascontiguousarray(rgb[:, :, n]) for n in range(3))
-    return np.asarray((cv2.subtract(r, cv2.max(g, b)) > RED_STEP) & (r > 90), np.uint8)
+    orange = cv2.subtract(g, b) > 0.4 * cv2.subtract(r, b)
+    return np.asarray((cv2.subtract(r, cv2.max(g, b)) > RED_STEP) & (r > 90) & ~orange, np.uint8)
 
 
 def _blue(rgb: "Pixels") -> "np.ndarray[Any, Any]":

@@ -8,9 +8,9 @@ from pageloom import weights
 from pageloom.layout.page import LayoutPage
 from pageloom.layout.tables.build import FoundTable, built
 from pageloom.layout.tables.filled import Filled
-from pageloom.layout.tables.frame import Frame, Rect
+from pageloom.layout.tables.frame import Frame, Piece, Rect
 from pageloom.layout.tables.headers import flag_headers
-from pageloom.layout.tables.propose import Proposal, columned, proposals
+from pageloom.layout.tables.propose import SHORT, Proposal, columned, proposals
 from pageloom.layout.tables.region import Region, read
 from pageloom.layout.tables.ruled import ruled, verdict
 from pageloom.layout.tables.sight import Sight
@@ -129,17 +129,17 @@ def _regions(
     sight: Sight, regions: Sequence[tuple[Box, float]], unruled: Sequence[Rect], taken: Sequence[Rect]
 ) -> list[Region]:
     """Places to be read as a table without a drawn grid: own proposals and the layout model's."""
-    own = [p for p in proposals(sight.parts, sight.segments, sight.height) if not _met(p.rect, taken)]
+    own = [p for p in proposals(sight.parts, sight.fine, sight.segments, sight.height) if not _met(p.rect, taken)]
     told = [(sight.frame.rect(b), s) for b, s in regions if s >= REGION_SCORE]
     told = [(r, s) for r, s in told if not _met(r, taken)]
-    found: list[Rect] = [r for r in unruled if not _met(r, taken)]
+    found = [(r, False) for r in unruled if not _met(r, taken)]
     for proposal in own:
         if proposal.alone or _met(proposal.rect, [r for r, _ in told]):
-            found.append(_with_told(proposal, [r for r, _ in told]))
+            found.append((_with_told(proposal, [r for r, _ in told]), proposal.strong))
     for rect, score in told:
-        if not _met(rect, found) and _believed(sight, rect, score):
-            found.append(rect)
-    return [_region(sight, rect) for rect in _apart(found)]
+        if not _met(rect, [r for r, _ in found]) and _believed(sight, rect, score):
+            found.append((rect, False))
+    return [_region(sight, rect, fine=strong) for rect, strong in _apart(found)]
 
 
 def _met(rect: Rect, others: Sequence[Rect]) -> bool:
@@ -157,23 +157,33 @@ def _believed(sight: Sight, rect: Rect, score: float) -> bool:
     """Whether a box of the layout model without an own proposal is a table: its text keeps to columns."""
     rows = visual_rows([p for p in sight.parts if rect.holds(*p.rect.center)])
     columns = columned(rows, sight.height)
-    return columns.count >= 2 or (score >= REGION_ALONE and sum(len(row) >= 2 for row in rows) >= 0.5 * len(rows) > 0)
+    several = sum(len(row) >= 2 for row in rows) >= 0.5 * len(rows) > 0
+    short = sum(len(p.text) <= SHORT for row in rows for p in row) >= 0.7 * sum(len(row) for row in rows)
+    return columns.count >= 2 or (score >= REGION_ALONE and several and short)
 
 
-def _apart(rects: Sequence[Rect]) -> list[Rect]:
-    """Rectangles that overlap joined into one."""
-    found: list[Rect] = []
-    for rect in sorted(rects, key=lambda r: -r.area):
-        if not _met(rect, found):
-            found.append(rect)
+def _apart(rects: Sequence[tuple[Rect, bool]]) -> list[tuple[Rect, bool]]:
+    """Of rectangles that overlap the largest."""
+    found: list[tuple[Rect, bool]] = []
+    for rect, strong in sorted(rects, key=lambda pair: -pair[0].area):
+        if not _met(rect, [r for r, _ in found]):
+            found.append((rect, strong))
     return found
 
 
-def _region(sight: Sight, rect: Rect) -> Region:
-    inside = [p for p in sight.parts if rect.holds(*p.rect.center)]
+def _region(sight: Sight, rect: Rect, *, fine: bool) -> Region:
+    coarse = [p for p in sight.parts if rect.holds(*p.rect.center)]
+    narrow = [p for p in sight.fine if rect.holds(*p.rect.center)]
+    inside = narrow if fine or _finer(coarse, narrow, sight.height) else coarse
     around = Rect.around([rect, *(p.rect for p in inside)])
     lines = [s for s in sight.segments if around.holds(*s.rect.center, slack=sight.height)]
     return Region(around, inside, lines, sight.height)
+
+
+def _finer(coarse: Sequence[Piece], narrow: Sequence[Piece], height: float) -> bool:
+    """Whether cutting at narrow gaps shows more columns, and full ones."""
+    cut = columned(visual_rows(narrow), height)
+    return cut.filled >= 0.6 and cut.count > columned(visual_rows(coarse), height).count
 
 
 def _form(filled: Filled, frame: Frame) -> FoundForm:

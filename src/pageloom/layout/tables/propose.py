@@ -59,15 +59,18 @@ def numeric(text: str) -> bool:
     return bool(NUMBER.match(text)) and sum(sign.isdigit() for sign in text) * 2 >= len(text.replace(" ", "")) - 4
 
 
-def proposals(pieces: Sequence[Piece], segments: Sequence[Segment], height: float) -> list[Proposal]:
+def proposals(
+    pieces: Sequence[Piece], fine: Sequence[Piece], segments: Sequence[Segment], height: float
+) -> list[Proposal]:
     """Own proposals, those bounded by rules first.
 
     Args:
-        pieces: text cut at wide gaps (`match.parted`).
+        pieces: text cut at wide gaps.
+        fine: text cut at narrow gaps too; believed between rules only.
         segments: straight lines of the page.
         height: of a text line, px.
     """
-    found = _between_rules(pieces, segments, height)
+    found = _between_rules(fine, segments, height)
     free = [p for p in pieces if not any(f.rect.holds(*p.rect.center) for f in found)]
     for rows in _runs(visual_rows(free), height):
         columns = columned(rows, height)

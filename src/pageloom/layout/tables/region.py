@@ -17,6 +17,7 @@ from pageloom.layout.tables.text import visual_rows
 MARGIN_PX = 4  # the model saw tables with a narrow border around them
 TOKENS = 480  # the model writes at most about 500; a row costs its cells and two tokens for itself
 
+SENTENCE = 60  # letters; most entries of a table are shorter
 SPARSEST = 0.35  # share of written cells below which words only happen to stand below each other
 
 
@@ -55,7 +56,10 @@ def read(page: LayoutPage, region: Region, model: Callable[[], Slanet]) -> Fille
 
 
 def _dense(filled: Filled) -> bool:
-    """Whether enough cells are written; scattered words make a sparse grid."""
+    """Whether enough cells are written, and with entries: scattered words and columns of text are no table."""
+    texts = [sum(len(p.text) for p in place.pieces) for place in filled.written()]
+    if sum(length > SENTENCE for length in texts) > 0.4 * len(texts):
+        return False  # columns of running text
     return len(filled.written()) >= SPARSEST * len(filled.places) and filled.rows >= 2 and filled.columns >= 2
 
 

@@ -8,7 +8,6 @@ from itertools import pairwise
 from pageloom.layout.tables.frame import Frame, Piece, Rect, overlap
 from pageloom.model.blocks import Word
 
-WIDE_GAP = 0.6  # of the line's height: a space is 0.25-0.35, columns of small print are 0.7 apart
 _CJK = re.compile(r"[　-〿぀-ヿ㐀-鿿豈-﫿＀-￯]")
 _SOFT = re.compile("[\u00ad\ufffe\u0002]")
 
@@ -101,10 +100,10 @@ def cut(piece: Piece, frame: Frame, place: Callable[[Rect], int | None]) -> list
     return [(where, _run(piece, several)) for where, several in runs]
 
 
-def parted(piece: Piece, frame: Frame, height: float) -> list[Piece]:
-    """A line cut at gaps much wider than a space: the reader ran over a column border."""
+def parted(piece: Piece, frame: Frame, gap: float) -> list[Piece]:
+    """A line cut at gaps between words wider than `gap` px: the reader ran over a column border."""
     words = words_of(piece, frame) if piece.words else []
-    borders = [(a[1].x1 + b[1].x0) / 2 for a, b in pairwise(words) if b[1].x0 - a[1].x1 > WIDE_GAP * height]
+    borders = [(a[1].x1 + b[1].x0) / 2 for a, b in pairwise(words) if b[1].x0 - a[1].x1 > gap]
     if not borders:
         return [piece]
     return [part for _, part in cut(piece, frame, lambda r: sum(b < r.center[0] for b in borders))]
