@@ -27,7 +27,8 @@ NOISY = 1.0  # of 255, standard deviation of the pixel noise above which contras
 LEAST_SHAPES = 8  # shapes as high as letters that make a faint page a page of text
 BLUR_PX = 2.2  # sigma of an edge; readable pages have 0.7-1.4
 BLUR_SHARE, TALLEST_PX = 0.12, 30.0  # ... and of the height of the shapes, so that large letters may be softer
-TINY_PX = 3  # letters of 4-5 px are read, with luck; those of 3 px by nobody
+LETTER_PX = 3  # lower shapes are dots and specks
+TINY_PX = 4.0  # the tallest shapes (95th percentile) of a table whose letters of 5 px could still be read have 5
 TINY_SHAPES = 60  # fewer shapes are specks and dots, not a page of text
 
 
@@ -52,7 +53,7 @@ def judge(rgb: "Pixels", *, has_content: bool) -> tuple[State, dict[str, float]]
     if contrast < max(LEAST_MARK, NOISE_MARKS * float(np.median(ink))):
         return "blank", measured
     heights = _heights(ink, contrast)
-    shapes = int((heights > TINY_PX).sum())
+    shapes = int((heights > LETTER_PX).sum())
     height = float(np.median(heights)) if len(heights) else 0.0
     measured |= {"shapes": float(shapes), "letter_px": height}
     if contrast < LEAST_CONTRAST:
@@ -62,7 +63,7 @@ def judge(rgb: "Pixels", *, has_content: bool) -> tuple[State, dict[str, float]]
     measured["edge_px"] = round(edge, 2)
     if edge > BLUR_PX and edge > BLUR_SHARE * min(height, TALLEST_PX):
         return "blurred", measured
-    if len(heights) >= TINY_SHAPES and height <= TINY_PX:
+    if len(heights) >= TINY_SHAPES and np.percentile(heights, 95) <= TINY_PX:
         return "too_small", measured
     return "readable", measured
 
