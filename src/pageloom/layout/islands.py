@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from pageloom.layout.formulas import mathematical, without_text
 from pageloom.layout.order import in_rows
@@ -10,6 +11,7 @@ from pageloom.layout.pieces import Frame, Island, Piece, around, common_em, text
 from pageloom.layout.regions import FoundRegion
 from pageloom.layout.rows import rows_of
 from pageloom.layout.seals import find_seals
+from pageloom.layout.signatures import find_signatures
 from pageloom.layout.tables import FoundForm, FoundTable, TableTools, study
 from pageloom.model.geometry import Box
 
@@ -53,14 +55,16 @@ def find_islands(
 
 
 def stamps(page: LayoutPage, frame: Frame, pieces: Sequence[Piece]) -> Found:
-    """Seals, which lie over the text rather than in it, and the lines that are not written in their ink."""
+    """Seals and signatures, which lie over the text rather than in it, and the lines that are not of their ink."""
     islands = []
     taken: set[int] = set()
     by_index = {piece.index: piece for piece in pieces}
-    for seal in find_seals(page):
-        island = _island("seal", seal.box, frame)
-        island.block = seal.block
-        island.inside = [by_index[index] for index in sorted(seal.line_indices) if index in by_index]
+    # A text layer's words are print, never what somebody made of handwriting.
+    signatures = find_signatures(page) if page.basis != "text-layer" else []
+    for mark in (*find_seals(page), *signatures):
+        island = _island(mark.block.kind, mark.box, frame)
+        island.block = mark.block
+        island.inside = [by_index[index] for index in sorted(mark.line_indices) if index in by_index]
         taken |= {piece.index for piece in island.inside}
         islands.append(island)
     return Found(islands, [piece for piece in pieces if piece.index not in taken])
@@ -74,7 +78,7 @@ def _tables(tables: Sequence[FoundTable], frame: Frame, pieces: Sequence[Piece])
     by_index = {piece.index: piece for piece in pieces}
     islands = []
     for table in tables:
-        if table.block.columns < 2 or _prose(table):
+        if table.block.columns < 2 or _prose(table, frame):
             continue
         island = _island("table", table.box, frame)
         island.block = table.block
@@ -83,11 +87,29 @@ def _tables(tables: Sequence[FoundTable], frame: Frame, pieces: Sequence[Piece])
     return islands
 
 
-def _prose(table: FoundTable) -> bool:
-    """Whether a table without drawn rules is really columns of running text: most cells are whole paragraphs."""
+def _prose(table: FoundTable, frame: Frame) -> bool:
+    """Whether a table without drawn rules is running text: cells that are paragraphs, or lines cut at plain spaces."""
+    if "table_by_rules" in table.block.notes:
+        return False
     cells = [cell for cell in table.block.cells if cell.text.strip()]
     long = [cell for cell in cells if len(cell.lines) >= 3 and len(cell.text) > 60]
-    return "table_by_rules" not in table.block.notes and len(long) > 0.5 * len(cells)
+    return len(long) > 0.5 * len(cells) or _cut_at_spaces(table, frame)
+
+
+def _cut_at_spaces(table: FoundTable, frame: Frame) -> bool:
+    """Whether most neighbours in a row stand as close as two words of a sentence."""
+    rows: dict[int, list[tuple[float, float, float]]] = {}
+    for cell in table.block.cells:
+        for line in cell.lines[:1]:
+            x0, y0, x1, y1 = frame.place(line.box)
+            rows.setdefault(cell.row, []).append((x0, x1, y1 - y0))
+    close = total = 0
+    for places in rows.values():
+        places.sort()
+        for (_, end, high), (start, _, _) in pairwise(places):
+            total += 1
+            close += start - end < 0.55 * high
+    return total > 2 and close > 0.4 * total
 
 
 def _forms(forms: Sequence[FoundForm], frame: Frame, pieces: Sequence[Piece]) -> list[Island]:
