@@ -29,6 +29,7 @@ BLUR_PX = 2.2  # sigma of an edge; readable pages have 0.7-1.4
 BLUR_SHARE, TALLEST_PX = 0.12, 30.0  # ... and of the height of the shapes, so that large letters may be softer
 LETTER_PX = 3  # lower shapes are dots and specks
 TINY_PX = 4.0  # the tallest shapes (95th percentile) of a table whose letters of 5 px could still be read have 5
+READABLE_PX, FEW_SHAPES = 6, 0.015  # a ruler of a hundred ticks with one word above it can be read
 TINY_SHAPES = 60  # fewer shapes are specks and dots, not a page of text
 
 
@@ -63,9 +64,14 @@ def judge(rgb: "Pixels", *, has_content: bool) -> tuple[State, dict[str, float]]
     measured["edge_px"] = round(edge, 2)
     if edge > BLUR_PX and edge > BLUR_SHARE * min(height, TALLEST_PX):
         return "blurred", measured
-    if len(heights) >= TINY_SHAPES and np.percentile(heights, 95) <= TINY_PX:
-        return "too_small", measured
-    return "readable", measured
+    return ("too_small" if _tiny(heights) else "readable"), measured
+
+
+def _tiny(heights: "NDArray[np.int32]") -> bool:
+    """Whether there are many shapes, and none as tall as a letter that can be read."""
+    if len(heights) < TINY_SHAPES or np.percentile(heights, 95) > TINY_PX:
+        return False
+    return float((heights >= READABLE_PX).mean()) < FEW_SHAPES
 
 
 def _noise(grey: "Grey") -> float:
