@@ -19,13 +19,14 @@ from pageloom.contracts import Canary, Dialect, Engine, ImageSize
 from pageloom.errors import EngineUnavailable
 from pageloom.model.blocks import box_on, text_of
 from pageloom.model.geometry import Box
-from pageloom.model.reading import Ask, PageRequest, Reading
+from pageloom.model.reading import Ask, Decoding, PageRequest, Reading
 
 log = logging.getLogger(__name__)
 
 FORCED_TOKENS = 6
 REPEATED_TOKENS = 40
 CANARY_ERROR = 0.02  # character error rate that a ready engine stays below on the known page
+CANARY_TOKENS = 400  # the known page is written in about 250; rubbish would go on to the end of the context
 CANARY_OVERLAP = 0.5  # intersection over union that its boxes reach
 
 
@@ -60,7 +61,8 @@ async def read_canary(engine: Engine, canary: Canary, limit_s: float) -> CanaryR
     Raises:
         EngineUnavailable: it did not end within `limit_s`.
     """
-    request = PageRequest(number=1, image=canary.image, text=None, attempt="canary")
+    short = Decoding(max_output_tokens=CANARY_TOKENS)
+    request = PageRequest(number=1, image=canary.image, text=None, decoding=short, attempt="canary")
     began = anyio.current_time()
     reading: Reading | None = None
     try:

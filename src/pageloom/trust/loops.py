@@ -92,7 +92,7 @@ class LoopDetector:
         self._starts.append(self._read)
         self._read += len(token)
         self._follow(here, name)
-        self.stale = self._novelty.take(-1 if token.isdigit() else name) < STALE or self.stale
+        self.stale = self._novelty.take(-1 if token.isdecimal() else name) < STALE or self.stale
         step = self._counter.take(token, self._starts[here])
         if step:
             return Loop(step[0], step[1], self._read, "counter")
@@ -142,7 +142,7 @@ class _Counter:
 
     def take(self, token: str, place: int) -> tuple[int, int] | None:
         """Start and length in characters of a counter's first step, once it has counted long enough."""
-        if token.isdigit():
+        if token.isdecimal():
             if not self.digits:
                 self.places.append(place)
             self.digits = (self.digits + token)[-9:]

@@ -84,8 +84,9 @@ class InsideEngine:
     def _prepared(self, request: PageRequest) -> tuple[Any, Any]:
         """The prompt as token ids with its picture, and how it is sampled; runs in a thread."""
         from PIL import Image
-        from vllm import SamplingParams
         from vllm.sampling_params import RepetitionDetectionParams, RequestOutputKind
+
+        from vllm import SamplingParams
 
         rgb = pixels(request, None if request.tiles else self._dialect.untiled_px)
         prompt = self._dialect.ask(request.ask, ImageSize(rgb.shape[1], rgb.shape[0]))
@@ -131,9 +132,10 @@ async def opened_inside(options: "VllmOptions", dialect: Dialect) -> AsyncIterat
         EngineUnavailable: it does not start, or does not pass its probes.
     """
     try:
+        from vllm.v1.engine.async_llm import AsyncLLM
+
         from vllm import AsyncEngineArgs
         from vllm import __version__ as version
-        from vllm.v1.engine.async_llm import AsyncLLM
     except ModuleNotFoundError as error:
         raise MissingExtra(f"engine 'vllm' ({error.name})", "vllm") from error
     from importlib.util import find_spec
