@@ -30,6 +30,7 @@ BLUR_SHARE, TALLEST_PX = 0.12, 30.0  # ... and of the height of the shapes, so t
 LETTER_PX = 3  # lower shapes are dots and specks
 TINY_PX = 4.0  # the tallest shapes (95th percentile) of a table whose letters of 5 px could still be read have 5
 READABLE_PX, FEW_SHAPES = 6, 0.015  # a ruler of a hundred ticks with one word above it can be read
+SMALL_PX = 700  # an A4 page of 60 dpi: letters of 10 points have 5 px there
 TINY_SHAPES = 60  # fewer shapes are specks and dots, not a page of text
 
 
@@ -64,14 +65,19 @@ def judge(rgb: "Pixels", *, has_content: bool) -> tuple[State, dict[str, float]]
     measured["edge_px"] = round(edge, 2)
     if edge > BLUR_PX and edge > BLUR_SHARE * min(height, TALLEST_PX):
         return "blurred", measured
-    return ("too_small" if _tiny(heights) else "readable"), measured
+    return ("too_small" if _tiny(heights, max(grey.shape)) else "readable"), measured
 
 
-def _tiny(heights: "NDArray[np.int32]") -> bool:
-    """Whether there are many shapes, and none as tall as a letter that can be read."""
+def _tiny(heights: "NDArray[np.int32]", longer_px: int) -> bool:
+    """Whether there are many shapes, and (next to) none as tall as a letter that can be read.
+
+    Args:
+        heights: of all shapes, pixels.
+        longer_px: longer side of the page; what is taller than a letter on a small picture is a rule or a blot.
+    """
     if len(heights) < TINY_SHAPES or np.percentile(heights, 95) > TINY_PX:
         return False
-    return float((heights >= READABLE_PX).mean()) < FEW_SHAPES
+    return longer_px < SMALL_PX or float((heights >= READABLE_PX).mean()) < FEW_SHAPES
 
 
 def _noise(grey: "Grey") -> float:
