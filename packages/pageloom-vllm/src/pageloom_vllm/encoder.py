@@ -65,6 +65,7 @@ class PageEncoder:
         self._turns: dict[int, tuple[torch.Tensor, torch.Tensor]] = {}
         self._table: torch.Tensor | None = None
         self._patches_at_once = 0
+        self._graphs: dict[int, Any] = {}  # by side in pixels; see `record`
 
     # -- pages ---------------------------------------------------------------------------------
 
@@ -94,12 +95,39 @@ class PageEncoder:
         """Visual tokens [pictures, tokens, width] of pictures of one size."""
         side = pixels.shape[2] // PATCH_PX  # both layouts have a side of the square in place 2
         at_once = max(1, self._portion(pixels.device) // side**2)
-        done = [self._portion_of_pictures(part) for part in pixels.split(at_once)]
+        graphs = self._graphs.get(pixels.shape[2]) if pixels.dtype == torch.uint8 else None
+        done = []
+        while len(pixels):
+            if graphs:
+                count = graphs.step(len(pixels))
+                # copied: the next portion is written to the same place
+                done.append(graphs(pixels[:count]).clone())
+            else:
+                count = at_once
+                done.append(self._portion_of_pictures(pixels[:count]))
+            pixels = pixels[count:]
         return done[0] if len(done) == 1 else torch.cat(done)
 
     def _portion_of_pictures(self, pixels: torch.Tensor) -> torch.Tensor:
         do = operations(pixels.device)
-        return self.projector(self._queries(self._sam(self._patches(pixels), do), do))
+        projected: torch.Tensor = self.projector(self._queries(self._sam(self._patches(pixels), do), do))
+        return projected
+
+    def record(self) -> None:
+        """On a GPU: record the work as CUDA graphs, for pages that come alone or a few together.
+
+        A page is 850 kernels: started one by one, a slow host needs longer for them than the GPU.
+        """
+        device = self.sam.pos_embed.device
+        if device.type != "cuda":
+            return
+        from pageloom_vllm.graphs import Graphs
+
+        pool = torch.cuda.graph_pool_handle()
+        for side_px, counts in ((TILE_PX, (24, 12, 6, 4, 3, 2)), (VIEW_PX, (4, 2, 1))):
+            most = max(1, self._portion(device) // (side_px // PATCH_PX) ** 2)
+            fitting = [count for count in counts if count <= most]
+            self._graphs[side_px] = Graphs(self._portion_of_pictures, side_px, fitting, device, pool)
 
     def _portion(self, device: torch.device) -> int:
         """How many patches to hold at once: an eighth of a GPU's memory, at most 4 GiB."""
@@ -149,11 +177,13 @@ class PageEncoder:
         return self._keep(side, positions, lambda: self.sam.get_abs_pos(positions, side))
 
     def _distances(self, attention: Any, height: int, width: int) -> torch.Tensor:  # noqa: ANN401
-        """Vectors of all row distances, then all column distances, [2h - 1 + 2w - 1, dim]."""
+        """Vectors of all row distances, then all column distances, then zeros: [distances, dim]."""
 
         def make() -> torch.Tensor:
             sides = (attention.rel_pos_h, height), (attention.rel_pos_w, width)
-            return torch.cat([_resized(table, 2 * side - 1) for table, side in sides])
+            vectors = torch.cat([_resized(table, 2 * side - 1) for table, side in sides])
+            # 54 or 190 columns send the product to a kernel six times slower than 64 or 192
+            return functional.pad(vectors, (0, 0, 0, -len(vectors) % 64))
 
         return self._keep((id(attention), height, width), attention.rel_pos_h, make)
 

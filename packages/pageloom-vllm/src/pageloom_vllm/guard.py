@@ -141,8 +141,9 @@ class Histories:
 class NGramGuard(LogitsProcessor):  # type: ignore[misc]
     """Logits processor of vLLM's V1 model runner."""
 
-    def __init__(self, vllm_config: VllmConfig, device: torch.device, is_pin_memory: bool) -> None:  # noqa: ARG002, FBT001 - vLLM's signature
-        self.device = device
+    def __init__(self, vllm_config: VllmConfig, device: torch.device, is_pin_memory: bool) -> None:  # noqa: FBT001 - vLLM's signature
+        self.device, self.pinned = device, is_pin_memory
+        self.never = torch.tensor(float("-inf"), device=device)
         self.requests: dict[int, Request] = {}  # by row of the batch
         lines = vllm_config.scheduler_config.max_num_seqs
         # twice: a request may come in before the one it replaces has gone
@@ -182,8 +183,9 @@ class NGramGuard(LogitsProcessor):  # type: ignore[misc]
                     rows.append(members[place])
                     tokens.append(token)
         if rows:
-            at = torch.tensor([rows, tokens]).to(self.device, non_blocking=True)
-            logits[at[0], at[1]] = float("-inf")
+            # pinned, and the value there already: else the host waits here for the step's whole work
+            at = torch.tensor([rows, tokens], pin_memory=self.pinned).to(self.device, non_blocking=True)
+            logits.index_put_((at[0], at[1]), self.never.to(logits.dtype))
         return logits
 
     def _by_shape(self) -> dict[tuple[int, int], tuple[list[int], list[Request], Counts]]:

@@ -37,6 +37,7 @@ def _window_kernel(  # type: ignore[no-untyped-def]
     HEADS: tl.constexpr,
     DIM: tl.constexpr,
     SIDE: tl.constexpr,
+    PITCH: tl.constexpr,
     BLOCK_M: tl.constexpr,
     BLOCK_N: tl.constexpr,
 ):
@@ -59,7 +60,7 @@ def _window_kernel(  # type: ignore[no-untyped-def]
     along, place = column // 16, column % 16
     distance = tl.where(along[None, :] == 0, m_y[:, None], m_x[:, None]) - place[None, :]
     distance += SIDE - 1 + along[None, :] * (2 * SIDE - 1)
-    line = (m_at * HEADS + head)[:, None] * (4 * SIDE - 2)
+    line = (m_at * HEADS + head)[:, None] * PITCH
     rel = tl.load(distances + line + distance, mask=m_in[:, None] & (place < SIDE)[None, :], other=0.0)
     key_bias = tl.load(bias + (HEADS + head) * DIM + dim)
     value_bias = tl.load(bias + (2 * HEADS + head) * DIM + dim)
@@ -95,6 +96,7 @@ def _global_kernel(  # type: ignore[no-untyped-def]
     WIDTH: tl.constexpr,
     HEADS: tl.constexpr,
     DIM: tl.constexpr,
+    PITCH: tl.constexpr,
     BLOCK_M: tl.constexpr,
     BLOCK_N: tl.constexpr,
 ):
@@ -107,7 +109,7 @@ def _global_kernel(  # type: ignore[no-untyped-def]
     q = tl.load(qkv + (first + m)[:, None] * row + head * DIM + dim[None, :], mask=m_in[:, None], other=0.0)
     n = tl.arange(0, BLOCK_N)
     n_in = n < WIDTH
-    line = distances + ((first + m) * HEADS + head) * (2 * HEIGHT + 2 * WIDTH - 2)
+    line = distances + ((first + m) * HEADS + head) * PITCH
     # one step takes one row of the picture: the columns' bias stays in registers for all of them
     sideways = (m % WIDTH)[:, None] - n[None, :] + WIDTH - 1 + 2 * HEIGHT - 1
     both_in = m_in[:, None] & n_in[None, :]
@@ -232,8 +234,8 @@ def _silu_product_kernel(gate, up, out, size, BLOCK: tl.constexpr):  # type: ign
 
 # Block sizes, warps and stages; found on an H200 by benchmarks/gpu (`--only tune`).
 SHAPES = {
-    "window": dict(BLOCK_M=64, BLOCK_N=64, num_warps=4, num_stages=2),
-    "global": dict(BLOCK_M=128, num_warps=8, num_stages=3),
+    "window": dict(BLOCK_M=64, BLOCK_N=32, num_warps=4, num_stages=3),
+    "global": dict(BLOCK_M=64, num_warps=4, num_stages=3),
     "prefix": dict(BLOCK_M=64, BLOCK_N=64, num_warps=4, num_stages=2),
 }
 
@@ -250,7 +252,7 @@ def window_attention(
     grid = (pictures * windows, heads, triton.cdiv(side * side, shape["BLOCK_M"]))
     _window_kernel[grid](
         *(qkv, bias, distances, out, height, width, dim**-0.5),
-        **dict(HEADS=heads, DIM=dim, SIDE=side),
+        **dict(HEADS=heads, DIM=dim, SIDE=side, PITCH=distances.shape[-1]),
         **shape,
     )
     return out
@@ -265,7 +267,7 @@ def global_attention(qkv: torch.Tensor, distances: torch.Tensor, heads: int) -> 
     grid = (triton.cdiv(height * width, shape["BLOCK_M"]), pictures, heads)
     _global_kernel[grid](
         *(qkv, distances, out, dim**-0.5),
-        **dict(HEIGHT=height, WIDTH=width, HEADS=heads, DIM=dim),
+        **dict(HEIGHT=height, WIDTH=width, HEADS=heads, DIM=dim, PITCH=distances.shape[-1]),
         **dict(BLOCK_N=triton.next_power_of_2(width)),
         **shape,
     )

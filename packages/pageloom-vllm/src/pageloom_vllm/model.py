@@ -40,6 +40,9 @@ class FastDeepseekOCR2(stock.DeepseekOCR2ForCausalLM):  # type: ignore[misc]
     def load_weights(self, weights: Iterable[tuple[str, torch.Tensor]]) -> set[str]:
         """As stock; then the first page is encoded, so that no user's page waits for a compiler."""
         loaded: set[str] = super().load_weights(weights)
+        if self._pages is not None:
+            # what was derived from earlier weights, and recorded with them, is void
+            self._pages, self._proven = PageEncoder(self), False
         self._prove()
         return loaded
 
@@ -68,6 +71,11 @@ class FastDeepseekOCR2(stock.DeepseekOCR2ForCausalLM):  # type: ignore[misc]
         for name, count, side in (("pixel_values", 1, VIEW_PX), ("images_crop", 2, TILE_PX)):
             drawn = torch.randint(0, 256, (count, side, side, 3), generator=draw, dtype=torch.uint8)
             pages[name] = drawn.to(device)
+        try:
+            self._pages.record()
+        except Exception as error:  # noqa: BLE001 - a driver or allocator that cannot record
+            log.warning("pageloom-vllm encodes without CUDA graphs: %r", error)
+            self._pages = PageEncoder(self)
         try:
             ours = self._pages.encode(pages["pixel_values"], pages["images_crop"], [2])[0]
         except Exception as error:  # noqa: BLE001 - whatever a compiler or driver throws

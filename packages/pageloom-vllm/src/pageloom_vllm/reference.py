@@ -13,9 +13,9 @@ def _spread(distances: torch.Tensor, height: int, width: int) -> torch.Tensor:
     """Bias [..., height * width, height * width] from products with relative positions.
 
     Args:
-        distances: [..., height * width, 2 * height - 1 + 2 * width - 1]; a query's product with
-            the vector of each row distance, then of each column distance, ascending from
-            "the key is height - 1 below".
+        distances: [..., height * width, at least 2 * height - 1 + 2 * width - 1]; a query's product
+            with the vector of each row distance, then of each column distance, ascending from
+            "the key is height - 1 below"; what follows is filling.
         height: of the picture or window, in patches.
         width: likewise.
     """
@@ -34,7 +34,7 @@ def global_attention(qkv: torch.Tensor, distances: torch.Tensor, heads: int) -> 
 
     Args:
         qkv: [pictures, height, width, 3 * heads * dim].
-        distances: [pictures, height, width, heads, 2 * height - 1 + 2 * width - 1], see `_spread`.
+        distances: [pictures, height, width, heads, distances], see `_spread`.
         heads: number of heads.
 
     Returns:
@@ -55,7 +55,7 @@ def window_attention(
     Args:
         qkv: [pictures, height, width, 3 * heads * dim].
         bias: [3 * heads * dim]; what qkv is at an empty patch.
-        distances: [pictures, height, width, heads, 4 * side - 2], see `_spread`.
+        distances: [pictures, height, width, heads, distances], see `_spread`.
         heads: number of heads.
         side: of a window, in patches.
 
