@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, f
 from pageloom.errors import SettingsError
 
 ENV_PREFIX = "PAGELOOM_"
+VLLM_VARIABLE = "VLLM_ENGINE"
 Origin = Literal["default", "file", "environment", "command line"]
 SECRET_WORDS = ("password", "secret", "token", "api_key", "key")
 
@@ -68,6 +69,9 @@ class EngineSettings(Section):
     name: str = Field(
         default="auto", description="auto, native, onnx, scripted, openai, vllm, transformers or a plugin's name"
     )
+    vllm: str = Field(default="", description="a vLLM server's URL, or local; also VLLM_ENGINE")
+    servers: tuple[str, ...] = Field(default=(), description="base URLs of model servers that auto may use")
+    model: str = Field(default="", description="folder of the DeepSeek-OCR-2 checkpoint, for vllm and transformers")
     # repr=False: an API key may be among them
     options: dict[str, Any] = Field(default_factory=dict, repr=False, description="options of that engine")
 
@@ -225,11 +229,13 @@ def _yaml(text: str) -> Any:  # noqa: ANN401 - checked by the caller
 
 def _environment() -> dict[str, tuple[object, str]]:
     """`PAGELOOM_READ__DPI` is `read.dpi`; a variable of our prefix that names no setting is an error later on."""
-    return {
-        variable.removeprefix(ENV_PREFIX).lower().replace("__", "."): (value, variable)
-        for variable, value in sorted(os.environ.items())
-        if variable.startswith(ENV_PREFIX)
-    }
+    said: dict[str, tuple[object, str]] = {}
+    if word := os.environ.get(VLLM_VARIABLE, "").strip():
+        said["engine.vllm"] = word, VLLM_VARIABLE
+    for variable, value in sorted(os.environ.items()):
+        if variable.startswith(ENV_PREFIX):
+            said[variable.removeprefix(ENV_PREFIX).lower().replace("__", ".")] = value, variable
+    return said
 
 
 def _flat(values: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, object]]:

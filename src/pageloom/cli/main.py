@@ -18,6 +18,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "models": ("pageloom.cli.models", "models"),
     "doctor": ("pageloom.cli.doctor", "doctor"),
     "config": ("pageloom.cli.config", "config"),
+    "serve-model": ("pageloom.cli.serve_model", "serve_model"),
 }
 
 EXAMPLES = """\
