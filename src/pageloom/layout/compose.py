@@ -12,7 +12,7 @@ from pageloom.layout.formulas import formula_runs
 from pageloom.layout.fractions import stack_fractions
 from pageloom.layout.furniture import Seen, split_furniture
 from pageloom.layout.islands import find_islands, stamps
-from pageloom.layout.kinds import Setting, name_kinds
+from pageloom.layout.kinds import Setting, name_kinds, whole_programs
 from pageloom.layout.order import Cutting, Thing, columns, in_rows, uprights_of
 from pageloom.layout.page import LayoutPage
 from pageloom.layout.pieces import Island, Piece, common_em, frame_of, is_rtl, measure
@@ -68,10 +68,11 @@ def compose(page: LayoutPage, tools: LayoutTools) -> tuple[Block, ...]:
     flat = stack_fractions([piece for piece in furnished.rest if piece.flat], exact=exact)
     body = _flow([*flat, *found.islands], how, exact=exact)
     name_kinds(body, setting)
+    body = whole_programs(body)
     adopt(body)
     heads = [Draft([row], kind=kind) for kind, row in furnished.heads]
     feet = [Draft([row], kind=kind) for kind, row in furnished.feet]
-    aside = margin_notes([piece for piece in furnished.rest if not piece.flat])
+    aside = margin_notes([piece for piece in furnished.rest if not piece.flat], frame)
     return built(page, [*heads, *_stamped(body, sealed.islands), *aside, *feet])
 
 

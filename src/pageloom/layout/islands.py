@@ -1,5 +1,6 @@
 """Regions that are one thing for the reading order: tables, forms, figures, formulas, seals, signatures."""
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -138,10 +139,25 @@ def _formulas(regions: Sequence[FoundRegion], frame: Frame, pieces: Sequence[Pie
             continue
         for part in without_text(rows_of(in_rows(inside)), left):
             several = [piece for row in part for piece in row.pieces]
+            several += _equation_numbers(several, pieces)
             island = _island("formula", Box.around(piece.line.box for piece in several), frame)
             island.inside = several
             islands.append(island)
     return islands
+
+
+def _equation_numbers(formula: Sequence[Piece], pieces: Sequence[Piece]) -> list[Piece]:
+    """The number printed at the right of a displayed formula, level with it."""
+    _, y0, x1, y1 = around(formula)
+    taken = {id(piece) for piece in formula}
+    return [
+        piece
+        for piece in pieces
+        if id(piece) not in taken
+        and re.fullmatch(r"[(（]\d{1,3}(?:\.\d{1,3})*[a-z]?[)）]", piece.text)
+        and y0 < piece.mid < y1
+        and 0 < piece.x0 - x1 < 22 * piece.em
+    ]
 
 
 def _figures(page: LayoutPage, regions: Sequence[FoundRegion], frame: Frame, pieces: Sequence[Piece]) -> list[Island]:

@@ -27,7 +27,7 @@ BIBLIOGRAPHY = re.compile(
     re.IGNORECASE,
 )
 CAPTION = re.compile(
-    r"(?:(?:fig(?:ure)?s?|tab(?:le|elle)?|abb(?:ildung)?|tableau|figura|tabla|tabela|chart|exhibit|scheme|plate|box)"
+    r"(?:(?:fig(?:ure)?s?|tab(?:le|elle)?|abb(?:ildung)?|tableau|figura|tabla|tabela|chart|exhibit|scheme|plate|box|listing|algorithm)"
     r"\s*\.?\s*(?:[A-Z]?\d+(?:[.\-–]\d+)*|[IVX]+)[a-z]?\s*(?:[.:|–—]|\s(?=[A-Z])|$)|[图表]\s*[\dA-Z]+(?:[.\-–—－]\d+)*\s*)",
     re.IGNORECASE,
 )
@@ -75,8 +75,27 @@ def name_kinds(drafts: Sequence[Draft], setting: Setting) -> None:
     for place, draft in enumerate(drafts):
         if draft.kind == "paragraph" and draft.rows:
             _name(draft, drafts, place, setting)
+    _bold_runs(drafts, setting)
     _bibliography(drafts)
     _lists(drafts, setting)
+
+
+def whole_programs(drafts: Sequence[Draft]) -> list[Draft]:
+    """Parts of one program put together again: blank lines and lone brackets do not end it."""
+    whole: list[Draft] = []
+    for draft in drafts:
+        last = whole[-1] if whole else None
+        if last is not None and last.kind == "code" and _goes_on(last, draft):
+            last.rows += draft.rows
+        else:
+            whole.append(draft)
+    return whole
+
+
+def _goes_on(code: Draft, draft: Draft) -> bool:
+    if draft.column != code.column or not draft.rows or draft.place[1] - code.place[3] > 2.5 * code.em:
+        return False
+    return draft.kind == "code" or (draft.kind == "paragraph" and len(draft.text) <= 3)
 
 
 def _name(draft: Draft, drafts: Sequence[Draft], place: int, setting: Setting) -> None:
@@ -174,6 +193,20 @@ def _level(draft: Draft, setting: Setting) -> int:
         return 1 if chinese.group("one") else 2
     ratio = draft.em / setting.em
     return 1 if ratio > 1.55 else 2 if ratio > 1.18 else 3
+
+
+def _bold_runs(drafts: Sequence[Draft], setting: Setting) -> None:
+    """Bold lines one after the other are no headings: nothing stands below them."""
+    run: list[Draft] = []
+    for draft in [*drafts, Draft(kind="end")]:
+        plain = draft.kind == "heading" and draft.em < HEADING_EXACT * setting.em and not NUMBERED.match(draft.text)
+        if plain:
+            run.append(draft)
+            continue
+        if len(run) > 2:
+            for one in run:
+                one.kind = "paragraph"
+        run = []
 
 
 def _bibliography(drafts: Sequence[Draft]) -> None:

@@ -133,8 +133,9 @@ def paragraphs(rows: Sequence[Row], column: Column) -> list[list[Row]]:
 def _begins(group: Sequence[Row], row: Row, after: Row | None, column: Column) -> bool:
     """Whether a row begins a new paragraph after a group."""
     last = group[-1]
-    step = row.mid - last.mid
-    if step > column.pitch + (0.3 if column.exact else 0.4) * min(last.em, row.em) or step < -0.5 * row.em:
+    step, small = row.mid - last.mid, min(last.em, row.em)
+    usual = column.pitch * max(1.0, small / column.em)  # titles are set wider, by the size of their letters
+    if step > usual + (0.3 if column.exact else 0.4) * small or step < -0.5 * row.em:
         return True
     if _other_print(last, row, column):
         return True
@@ -156,7 +157,9 @@ def _other_print(last: Row, row: Row, column: Column) -> bool:
     large, small = max(last.em, row.em), max(1.0, min(last.em, row.em))
     if large / small > (1.12 if column.exact else 1.4):
         return True
-    return column.exact and last.bold != row.bold and len(last.text) > 3 and len(row.text) > 3
+    # A bold row that runs to the edge begins a paragraph with bold words; a heading leaves room.
+    other = column.exact and last.bold != row.bold and min(len(last.text), len(row.text)) > 3
+    return other and _room(last, row, column)
 
 
 def _marks(group: Sequence[Row], row: Row, column: Column) -> bool:
