@@ -11,6 +11,7 @@ from pageloom.layout.tables.text import visual_rows
 
 NUMBER = re.compile(r"^[\s(\[<>≤≥~±+\-–—−$€£¥￥]*\d[\d\s.,:/%()\[\]eE×x*±+\-–—−~～<>≤≥′'°A-Za-z‰元万亿]{0,18}$")
 FORMULA = re.compile(r"[=∫∑∂∇√≡∈]")
+ENDS, LONG = 4, 8  # rows of text taken off a run that stays at least so long
 ONLY = 0.85  # share of a page's text from which on it is a picture of one table
 SHORT = 28  # letters; longer pieces are running text rather than entries of a table
 
@@ -70,9 +71,10 @@ def proposals(
         segments: straight lines of the page.
         height: of a text line, px.
     """
-    found = _between_rules(fine, segments, height)
+    found = _between_rules(fine, pieces, segments, height)
     free = [p for p in pieces if not any(f.rect.holds(*p.rect.center) for f in found)]
-    for rows in _runs(visual_rows(free), height):
+    for run in _runs(visual_rows(free), height):
+        rows = _without_ends(run, height)
         columns = columned(rows, height)
         if columns.count >= 2:
             rect = _with_label_below(Rect.around(p.rect for row in rows for p in row), rows, free, height)
@@ -83,7 +85,9 @@ def proposals(
 # --- between rules -------------------------------------------------------------------------------------------------
 
 
-def _between_rules(pieces: Sequence[Piece], segments: Sequence[Segment], height: float) -> list[Proposal]:
+def _between_rules(
+    pieces: Sequence[Piece], coarse: Sequence[Piece], segments: Sequence[Segment], height: float
+) -> list[Proposal]:
     """Areas between rules of one length and place ("booktabs"), when what lies between keeps to columns."""
     found: list[Proposal] = []
     rules = sorted((s for s in segments if s.flat and s.length > 6 * height), key=lambda s: s.y0)
@@ -98,6 +102,7 @@ def _between_rules(pieces: Sequence[Piece], segments: Sequence[Segment], height:
         rect = Rect.around(rules[n].rect for n in family)
         used.update(family)
         if not any(f.rect.intersection(rect) > 0 for f in found) and _bounds(rect, pieces, height):
+            rect = _extended(rect, coarse, height)
             inside = visual_rows([p for p in pieces if rect.holds(*p.rect.center)])
             page = Rect.around(p.rect for p in pieces)
             only = rect.intersection(page) > ONLY * page.area
@@ -111,6 +116,26 @@ def _bounds(rect: Rect, pieces: Sequence[Piece], height: float) -> bool:
     near = Rect(rect.x0 - 4 * height, rect.y0, rect.x1 + 4 * height, rect.y1)
     outside = [p for p in level if near.intersection(p.rect) > 0 and not rect.holds(*p.rect.center)]
     return len(outside) <= 0.2 * len(visual_rows(level))
+
+
+def _extended(rect: Rect, pieces: Sequence[Piece], height: float) -> Rect:
+    """Rules may stand between rows only: rows right above and below that keep to the same columns belong to it."""
+    rows = visual_rows(pieces)
+    spans = columns_of([row for row in rows if rect.holds(*row[0].rect.center)], height)
+    for row in [*sorted(rows, key=lambda r: -r[0].rect.y0), *rows]:
+        own = Rect.around(p.rect for p in row)
+        gap = max(rect.y0 - own.y1, own.y0 - rect.y1)
+        if 1.2 * height > gap > -0.6 * height and not rect.holds(*own.center) and _fits(row, spans, height):
+            rect = Rect.around([rect, own])
+    return rect
+
+
+def _fits(row: Sequence[Piece], spans: Sequence[tuple[float, float]], height: float) -> bool:
+    """Whether a row has several entries, each in the columns found (a group's head may span some)."""
+    edge = [(a - height, b + height) for a, b in spans]
+    inside = all(p.rect.x0 >= edge[0][0] and p.rect.x1 <= edge[-1][1] for p in row)
+    heads = all(sum(overlap(p.rect.x0, p.rect.x1, a, b) > 0.5 * height for a, b in spans) <= 3 for p in row)
+    return len(row) >= 2 and inside and heads and len(spans) >= 2
 
 
 def _alike(a: Segment, b: Segment, height: float) -> bool:
@@ -155,6 +180,16 @@ def _runs(rows: Sequence[Sequence[Piece]], height: float) -> list[list[Sequence[
             found.append([row])
         between = []
     return [run for run in found if sum(len(row) >= 2 for row in run) >= 3]
+
+
+def _without_ends(run: Sequence[Sequence[Piece]], height: float) -> Sequence[Sequence[Piece]]:
+    """A run less the few rows of running text (justified, with wide gaps) that came with it above or below."""
+    for dropped in range(ENDS + 1):
+        for head in range(dropped + 1):
+            rows = run[head : len(run) - (dropped - head)]
+            if len(rows) >= LONG and columned(rows, height).count >= 4:
+                return rows
+    return run
 
 
 def _first_column(between: Sequence[Sequence[Piece]], rows: Sequence[Sequence[Piece]]) -> bool:

@@ -5,8 +5,9 @@ from collections.abc import Sequence
 from pageloom.layout.tables.filled import Filled, Place, lines_a_cell, side_by_side
 from pageloom.layout.tables.frame import Frame, Piece, Rect, overlap
 from pageloom.layout.tables.grid import Grid, grid_of, groups
+from pageloom.layout.tables.propose import numeric
 from pageloom.layout.tables.rulings import Segment
-from pageloom.layout.tables.text import cut
+from pageloom.layout.tables.text import cut, visual_rows
 from pageloom.layout.tables.trim import without_blank_sides
 
 
@@ -59,6 +60,15 @@ def _inside(at: float, borders: Sequence[float]) -> float:
     return min(max(at, borders[0] + 0.01), borders[-1] - 0.01)
 
 
+def _rows_undrawn(filled: Filled) -> bool:
+    """Whether a drawn row holds several rows: numbers below each other in two of its cells."""
+    stacks: dict[int, int] = {}
+    for place in filled.places:
+        numbers = sum(any(numeric(p.text) for p in row) for row in visual_rows(place.pieces))
+        stacks[place.row] = stacks.get(place.row, 0) + (numbers >= 3)
+    return any(count >= 2 for count in stacks.values())
+
+
 def verdict(filled: Filled, height: float) -> str:
     """What a filled grid is.
 
@@ -72,6 +82,8 @@ def verdict(filled: Filled, height: float) -> str:
         return "none"
     if filled.rows * filled.columns < 5 or len(rows) < 2 or len(columns) < 2:
         return "form" if len(filled.places) > 1 else "none"
+    if _rows_undrawn(filled):
+        return "unruled"
     apart = sum(side_by_side(p.pieces, height) for p in filled.places)
     if apart >= max(3, 0.5 * filled.rows):
         return "unruled"
