@@ -29,7 +29,7 @@ class OnnxFactory:
     runs: ClassVar[Literal["loop", "worker"]] = "worker"
     image_form: ClassVar[Literal["raw", "jpeg"]] = "raw"
     options: ClassVar[type[Options]] = OnnxOptions
-    target: ClassVar[Target] = Target(dpi=150.0, longest_px=2304, shortest_px=1000)
+    target: ClassVar[Target] = Target(dpi=200.0, longest_px=2400, shortest_px=1000)
     timeout_s: ClassVar[float] = 120.0
 
     def available(self, options: Options) -> Availability:

@@ -2,15 +2,18 @@
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
+import cv2
 import numpy as np
 import onnxruntime
 
 from pageloom.engines.onnx.detect import Quad
-from pageloom.engines.onnx.frames import Deskew, Turn, before_turn, opposite, turned
+from pageloom.engines.onnx.frames import Deskew, Turn, as_turn, before_turn, opposite, turned
+from pageloom.engines.onnx.languages import MUTE, mute_quads, mute_share, unread
+from pageloom.engines.onnx.marks import trimmed
 from pageloom.engines.onnx.ocr import Ocr, ReadLine, mean_score, text_line, without_noise
 from pageloom.engines.onnx.orientation import (
     SURE,
@@ -21,17 +24,20 @@ from pageloom.engines.onnx.orientation import (
     skew_of,
     turn_of_sideways,
 )
-from pageloom.engines.onnx.session import Pixels
+from pageloom.engines.onnx.session import Floats, Pixels
+from pageloom.engines.onnx.tesseract import Tesseract, likeliest, mean_confidence
 from pageloom.errors import UnreadablePage
 from pageloom.layout.compose import LayoutTools, Mode, compose
-from pageloom.layout.page import LayoutPage
+from pageloom.layout.page import LayoutPage, Reread
 from pageloom.model.document import EngineName
-from pageloom.model.geometry import PageSize, Placement
+from pageloom.model.geometry import Box, PageSize, Placement
 from pageloom.model.identify import numbered
-from pageloom.model.image import PageImage
+from pageloom.model.image import PageImage, TextLine
 from pageloom.model.placing import placed
 from pageloom.model.reading import PageRequest, Reading
 
+LAYOUT_DPI = 150.0  # rules, seals and regions are measured at this resolution
+BELIEVED = 0.5  # mean confidence of tesseract from which its text is taken
 SKEW_LEAST = 0.3  # degrees; below, lines are straight enough for layout and tables
 DOUBTFUL = 0.85  # a page read below this mean score is tried upside down
 
@@ -62,6 +68,10 @@ class OnnxEngine:
         self.name = EngineName(name="onnx", version=onnxruntime.__version__, model="PP-OCRv6")
 
     @cached_property
+    def _tesseract(self) -> Tesseract | None:
+        return Tesseract.find()
+
+    @cached_property
     def _orientation(self) -> Orientation:
         return Orientation(self._ocr.session("orientation"))
 
@@ -74,22 +84,57 @@ class OnnxEngine:
         if request.image is None:
             raise UnreadablePage(f"page {request.number}: no pixels to read")
         started = time.monotonic()
-        image = request.image
         languages = request.languages or self._languages
-        upright, lines = self._lines(image.rgb, languages)
-        score = mean_score(lines) if lines else None
-        skew = skew_of(upright.quads)
-        page, placement = self._page(image, upright, without_noise(lines), skew, languages)
-        blocks = placed(compose(page, self._tools), image.placement.after(placement))
+        upright, read = self._lines(request.image.rgb, languages)
+        sheet = _Sheet(request.image, upright)
+        score, notes = mean_score(read) if read else None, list[str]()
+        lines = [text_line(line, sheet.corners(line.quad), request.image.dpi) for line in without_noise(read)]
+        if any(trimmed(line.said.text)[1] for line in read):
+            notes.append("runs_trimmed")
+        if unread(languages) or mute_share(read) > MUTE:
+            other = self._other_tongue(sheet, read, languages)
+            lines, score = (other, mean_confidence(other)) if other else (lines, score)
+            notes.append("read_by_tesseract" if other else "language_unsupported")
+        page = sheet.page(lines, languages, lambda box, turn: self._again(sheet, box, turn))
+        blocks = placed(compose(page, self._tools), request.image.placement.after(sheet.placement))
         return Reading(
             blocks=numbered(request.number, blocks),
             engine=self.name,
-            raw="\n".join(line.said.text for line in lines),
+            raw="\n".join(line.text for line in lines),
             seconds=time.monotonic() - started,
             score=score,
+            notes=tuple(notes),
             turned=upright.turn,
-            skew=round(skew, 2),
+            skew=round(sheet.skew, 2),
         )
+
+    def _other_tongue(self, sheet: "_Sheet", read: Sequence[ReadLine], languages: Sequence[str]) -> list[TextLine]:
+        """The page's lines by tesseract, or none when it is not there or makes nothing of them either."""
+        tesseract = self._tesseract
+        if tesseract is None:
+            return []
+        wanted = unread(languages)
+        if wanted:
+            names = [name for name in wanted if name in tesseract.languages]
+        else:
+            names = likeliest(tesseract, sheet.upright.rgb, mute_quads(read), sheet.dpi)
+        if not names:
+            return []
+        beside = [name for name in ("eng",) if name in tesseract.languages]
+        lines = tesseract.lines(sheet.rgb, [*names, *beside], sheet.dpi)
+        return lines if mean_confidence(lines) >= BELIEVED else []
+
+    def _again(self, sheet: "_Sheet", box: Box, turn: int) -> Sequence[TextLine]:
+        """One region of the upright page read again, turned clockwise first; boxes in the frame of the page."""
+        height, width = sheet.rgb.shape[:2]
+        x0, y0, x1, y1 = box.in_pixels(width, height)
+        if x1 - x0 < 2 or y1 - y0 < 2:
+            return []
+        way = as_turn(turn)
+        region = Placement((x1 - x0) / width, 0, x0 / width, 0, (y1 - y0) / height, y0 / height)
+        back = region.after(before_turn(way))
+        lines = self._ocr.lines(turned(sheet.rgb[y0:y1, x0:x1], way), sheet.dpi)
+        return [_moved(line, back, (360 - way) % 360) for line in lines]
 
     def _upright(self, rgb: Pixels) -> _Upright:
         """The page turned as the model says where it is sure, else as the lines say."""
@@ -118,23 +163,52 @@ class OnnxEngine:
             lines = self._ocr.read(upright.rgb, upright.quads, languages)
         return upright, lines
 
-    def _page(
-        self, image: PageImage, upright: _Upright, lines: Sequence[ReadLine], skew: float, languages: Sequence[str]
-    ) -> tuple[LayoutPage, Placement]:
-        """The page as the layout room sees it, and where that lies on the image that was given."""
+
+class _Sheet:
+    """The upright page after deskewing: its pixels, and how points get there and back.
+
+    Attributes:
+        rgb: uint8 [H, W, 3].
+        placement: fractions of these pixels to fractions of the image that was given.
+        skew: degrees, clockwise positive, by which the lines were tilted.
+    """
+
+    def __init__(self, image: PageImage, upright: _Upright) -> None:
+        self.upright = upright
+        self.dpi = image.dpi
+        self.skew = skew_of(upright.quads)
+        self._image = image
         height, width = upright.rgb.shape[:2]
-        rgb, placement = upright.rgb, before_turn(upright.turn)
-        corners = [line.quad.corners for line in lines]
-        if abs(skew) >= SKEW_LEAST:
-            deskew = Deskew(width, height, skew)
-            rgb, placement = deskew.image(rgb), placement.after(deskew.placement())
-            corners = [deskew.points(points) for points in corners]
-        scale = np.array([rgb.shape[1], rgb.shape[0]], np.float32)
-        found = tuple(text_line(line, points / scale, image.dpi) for line, points in zip(lines, corners, strict=True))
+        self._deskew = Deskew(width, height, self.skew) if abs(self.skew) >= SKEW_LEAST else None
+        self.rgb, self.placement = upright.rgb, before_turn(upright.turn)
+        if self._deskew is not None:
+            self.rgb = self._deskew.image(upright.rgb)
+            self.placement = self.placement.after(self._deskew.placement())
+
+    def corners(self, quad: Quad) -> Floats:
+        """Corners of a quad of the upright page, in fractions of the deskewed one."""
+        points = quad.corners if self._deskew is None else self._deskew.points(quad.corners)
+        return np.asarray(points / np.array([self.rgb.shape[1], self.rgb.shape[0]]), np.float32)
+
+    def page(self, lines: Sequence[TextLine], languages: Sequence[str], reread: Reread) -> LayoutPage:
+        """The page as the layout room sees it: pixels at its own resolution, lines in fractions of them."""
+        height, width = self.rgb.shape[:2]
+        size = PageSize(width * 72 / self.dpi, height * 72 / self.dpi)
+        rgb, dpi = self.rgb, self.dpi
+        if dpi > 1.1 * LAYOUT_DPI:
+            dpi = LAYOUT_DPI
+            smaller = (round(width * dpi / self.dpi), round(height * dpi / self.dpi))
+            rgb = np.asarray(cv2.resize(rgb, smaller, interpolation=cv2.INTER_AREA), np.uint8)
         return LayoutPage(
-            number=image.number,
-            size=PageSize(rgb.shape[1] * 72 / image.dpi, rgb.shape[0] * 72 / image.dpi),
-            lines=found,
-            image=PageImage(image.number, image.size, rgb, image.dpi, placement, image.colour),
+            number=self._image.number,
+            size=size,
+            lines=tuple(lines),
+            image=PageImage(self._image.number, size, rgb, dpi, self.placement, self._image.colour),
             languages=tuple(languages),
-        ), placement
+            reread=reread,
+        )
+
+
+def _moved(line: TextLine, back: Placement, angle: int) -> TextLine:
+    words = tuple(replace(word, box=back.box(word.box)) for word in line.words)
+    return replace(line, box=back.box(line.box), words=words, angle=(line.angle + angle) % 360)

@@ -29,6 +29,12 @@ def before_turn(degrees: Turn) -> Placement:
     return _BACK[degrees]
 
 
+def as_turn(degrees: int) -> Turn:
+    """The nearest quarter turn."""
+    turns: tuple[Turn, Turn, Turn, Turn] = (0, 90, 180, 270)
+    return turns[round(degrees / 90) % 4]
+
+
 def opposite(degrees: Turn) -> Turn:
     """The turn that puts the page the other way up."""
     flipped: dict[Turn, Turn] = {0: 180, 90: 270, 180: 0, 270: 90}
