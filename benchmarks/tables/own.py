@@ -55,7 +55,7 @@ KINDS = (
     Kind("lines_nested", "HORIZONTAL_LINES", "LiberationSans-Regular.ttf", 9, 7, nested=True, size=8),
     Kind("bare_sans", "NONE", "LiberationSans-Regular.ttf", 14, 5, tilt=0.5),
     Kind("bare_wide", "NONE", "LiberationSansNarrow-Regular.ttf", 18, 22, size=6.5),
-    Kind("bare_long", "SINGLE_TOP_LINE", "DejaVuSans.ttf", 52, 6, size=7.5),
+    Kind("bare_long", "SINGLE_TOP_LINE", "DejaVuSans.ttf", 40, 6, size=7.5),
     Kind("wrapped_cells", "HORIZONTAL_LINES", "LiberationSerif-Regular.ttf", 8, 4, wraps=True, noise=7),
     Kind("bare_chinese", "MINIMAL", "wqy-zenhei.ttc", 12, 5, chinese=True, noise=6),
 )
@@ -113,7 +113,7 @@ def _page(kind: Kind, cells: list[list[Cell]], font: Path, rng: random.Random) -
     pdf.add_font("own", fname=str(font))
     pdf.set_font("own", size=11)
     words = HAN if kind.chinese else WORDS
-    for _ in range(1 if kind.rows > 40 else 3):
+    for _ in range(1 if kind.rows > 30 else 3):
         pdf.multi_cell(
             0, 6, ("" if kind.chinese else " ").join(rng.choices(words, k=22)) + ".", new_x="LMARGIN", new_y="NEXT"
         )

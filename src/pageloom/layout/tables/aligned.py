@@ -17,11 +17,12 @@ from pageloom.layout.tables.text import visual_rows
 
 @dataclass(slots=True)
 class _Entry:
-    """Pieces of one row that share columns first..last."""
+    """Pieces of one row that share columns first..last; `rows` more than 1 when it stands beside several."""
 
     first: int
     last: int
     pieces: list[Piece] = field(default_factory=list)
+    rows: int = 1
 
 
 def aligned(pieces: Sequence[Piece], segments: Sequence[Segment], rect: Rect, height: float) -> Filled | None:
@@ -38,11 +39,28 @@ def aligned(pieces: Sequence[Piece], segments: Sequence[Segment], rect: Rect, he
     if len(spans) < 2 or len(rows) < 2:
         return None
     lines = [_entries(row, spans) for row in rows]
-    lines = _continued(lines, segments, height)
-    places = [Place(r, e.first, 1, e.last - e.first + 1, None, e.pieces) for r, line in enumerate(lines) for e in line]
+    lines = _beside(_continued(lines, segments, height), height)
+    _group_heads(lines, spans, height)
+    places = [
+        Place(r, e.first, e.rows, e.last - e.first + 1, None, e.pieces) for r, line in enumerate(lines) for e in line
+    ]
     filled = Filled(len(lines), len(spans), places, rect, "alignment", 0.8)
     _complete(filled)
     return filled
+
+
+def _group_heads(lines: Sequence[Sequence[_Entry]], spans: Sequence[tuple[float, float]], height: float) -> None:
+    """Heads of groups set at the left edge of their group span up to the next head, when the row below is full."""
+    if len(lines) < 3 or len(lines[0]) >= len(lines[1]) or len(lines[1]) < 0.6 * len(spans):
+        return
+    below = {c for e in lines[1] for c in range(e.first, e.last + 1)}
+    heads = sorted(lines[0], key=lambda e: e.first)
+    limits = [e.first for e in heads[1:]] + [len(spans)]
+    for entry, limit in zip(heads, limits, strict=True):
+        level = abs(entry.pieces[0].rect.x0 - spans[entry.first][0]) < 0.6 * height
+        grown = range(entry.last + 1, limit)
+        if level and entry.rows == 1 and entry.first in below and all(c in below for c in grown):
+            entry.last += len(grown)
 
 
 def _entries(row: Sequence[Piece], spans: Sequence[tuple[float, float]]) -> list[_Entry]:
@@ -78,6 +96,29 @@ def _continued(lines: list[list[_Entry]], segments: Sequence[Segment], height: f
         else:
             kept.append(line)
     return kept
+
+
+def _beside(lines: list[list[_Entry]], height: float) -> list[list[_Entry]]:
+    """Entries set in the middle beside two rows span them: the first head of a header two rows deep."""
+    kept: list[list[_Entry]] = []
+    skipped: list[_Entry] = []
+    for n, line in enumerate(lines):
+        if 0 < n < len(lines) - 1 and not skipped and _between(lines[n - 1], line, lines[n + 1], height):
+            for entry in line:
+                entry.rows = 2
+            kept[-1] += line
+            skipped = line
+        else:
+            kept.append(line)
+            skipped = []
+    return kept
+
+
+def _between(above: Sequence[_Entry], line: Sequence[_Entry], below: Sequence[_Entry], height: float) -> bool:
+    top, middle, bottom = _middle(above), _middle(line), _middle(below)
+    centred = abs(middle - (top + bottom) / 2) < 0.3 * height and bottom - top < 2.6 * height
+    free = all(other.last < entry.first or entry.last < other.first for entry in line for other in (*above, *below))
+    return centred and free and bottom - top > 0.8 * height
 
 
 def _pitch(lines: Sequence[Sequence[_Entry]]) -> float:

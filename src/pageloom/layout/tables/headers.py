@@ -41,10 +41,10 @@ def _depth(filled: Filled, bold: Sequence[bool]) -> int:
 
 
 def _closed(filled: Filled, depth: int) -> int:
-    """The depth at which no cell of the header reaches into the body."""
+    """The depth at which no cell of the header reaches into the body (labels that span half the table do not count)."""
     for _ in range(DEEPEST):
         reach = max((p.row + p.row_span for p in filled.places if p.row < depth), default=depth)
-        if reach == depth or reach > DEEPEST:
+        if reach == depth or reach > min(DEEPEST, 1 + filled.rows // 2):
             break
         depth = reach
     return depth

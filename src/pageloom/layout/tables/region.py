@@ -18,6 +18,7 @@ MARGIN_PX = 4  # the model saw tables with a narrow border around them
 TOKENS = 480  # the model writes at most about 500; a row costs its cells and two tokens for itself
 
 SENTENCE = 60  # letters; most entries of a table are shorter
+FULL = 0.55  # share of written cells of a grid that only alignment shows
 SPARSEST = 0.35  # share of written cells below which words only happen to stand below each other
 
 
@@ -48,8 +49,10 @@ def read(page: LayoutPage, region: Region, model: Callable[[], Slanet]) -> Fille
         return None
     grid = aligned(region.pieces, region.segments, region.rect, region.height)
     seen = _modelled(page, region, model, grid)
-    if seen is None or grid is None:
-        best = seen or grid
+    if seen is None and grid is not None and page.image is not None:
+        best = grid if len(grid.written()) >= FULL * len(grid.places) else None
+    elif seen is None or grid is None:
+        best = seen
     else:
         best = seen if _sane(seen, region) >= min(0.97, _sane(grid, region)) else grid
     return best if best is not None and _dense(best) else None
