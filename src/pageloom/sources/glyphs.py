@@ -122,7 +122,8 @@ def along(angle: float, width: float, height: float, size: float) -> float:
 
     Args:
         angle: degrees, of the rectangle's own first side.
-        width, height: of the upright box around the turned rectangle.
+        width: of the upright box around the turned rectangle.
+        height: of the same.
         size: font size; near 45 degrees the upright box says nothing, and half an em is taken.
     """
     radians = math.radians(angle)

@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 _PRINTED_ANNOTATIONS = frozenset({pdfium.FPDF_ANNOT_WIDGET, pdfium.FPDF_ANNOT_FREETEXT, pdfium.FPDF_ANNOT_STAMP})
 
 
+TEXT_LEVELS = 7  # of 255: text that stands out less cannot be read, and the page must not pass for blank
+
+
 class TextReader(Protocol):
     """A library that reads the text layer of an open document."""
 
@@ -78,7 +81,7 @@ class PdfSource:
             rgb = draw_pixels(page, width, height)
         image = PageImage(number, info.size, rgb, dpi, colour=has_colour(rgb))
         # PDFium draws nothing, and says nothing, where an image is too large for it or broken.
-        if text.has_content and is_flat(rgb):
+        if text.has_content and is_flat(rgb, TEXT_LEVELS if any(line.seen for line in text.lines) else 2):
             notes = (*notes, "render_suspect_blank")
         return DrawnPage(info, image, text, notes=notes)
 

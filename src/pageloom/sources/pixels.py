@@ -43,6 +43,6 @@ def has_colour(rgb: "Pixels") -> bool:
     return bool((apart > 40).mean() > 0.0005)
 
 
-def is_flat(rgb: "Pixels") -> bool:
-    """Whether nothing at all was drawn: every pixel of one colour, within two of 255 levels."""
-    return all(int(rgb[..., channel].max()) - int(rgb[..., channel].min()) <= 2 for channel in range(3))
+def is_flat(rgb: "Pixels", levels: int = 2) -> bool:
+    """Whether nothing was drawn: every pixel of one colour, within so many of 255 levels."""
+    return all(int(rgb[..., channel].max()) - int(rgb[..., channel].min()) <= levels for channel in range(3))
