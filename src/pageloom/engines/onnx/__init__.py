@@ -30,7 +30,7 @@ class OnnxFactory:
     image_form: ClassVar[Literal["raw", "jpeg"]] = "raw"
     options: ClassVar[type[Options]] = OnnxOptions
     target: ClassVar[Target] = Target(dpi=200.0, longest_px=2400, shortest_px=1000)
-    timeout_s: ClassVar[float] = 120.0
+    timeout_s: ClassVar[float] = 300.0
 
     def available(self, options: Options) -> Availability:
         """Whether the runtime is installed and all model files are there; loads neither."""

@@ -13,8 +13,9 @@ import onnxruntime
 from pageloom.engines.onnx.detect import Quad
 from pageloom.engines.onnx.frames import Deskew, Turn, as_turn, before_turn, opposite, turned
 from pageloom.engines.onnx.languages import MUTE, mute_quads, mute_share, unread
+from pageloom.engines.onnx.lines import ReadLine, mean_score
 from pageloom.engines.onnx.marks import trimmed
-from pageloom.engines.onnx.ocr import Ocr, ReadLine, mean_score, text_line, without_noise
+from pageloom.engines.onnx.ocr import Ocr, text_line, without_noise
 from pageloom.engines.onnx.orientation import (
     SURE,
     WIDEST,

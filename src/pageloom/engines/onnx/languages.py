@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from pageloom.engines.onnx.detect import Quad
-from pageloom.engines.onnx.ocr import ReadLine
+from pageloom.engines.onnx.lines import ReadLine
 
 # Languages whose scripts are not in the recognisers' dictionaries (Hangul, Cyrillic, Arabic, Hebrew, Indic ...),
 # with the names of tesseract's data for them.

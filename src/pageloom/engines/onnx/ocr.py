@@ -1,7 +1,7 @@
 """Lines of text of an image: found, read by the tiny model, and read again by the small one where it was unsure."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 
@@ -10,6 +10,8 @@ import numpy as np
 from pageloom import weights
 from pageloom.engines.onnx.crops import cut, facing, is_tall, roomy
 from pageloom.engines.onnx.detect import Detector, Quad
+from pageloom.engines.onnx.languages import mute_share
+from pageloom.engines.onnx.lines import ReadLine, mean_score
 from pageloom.engines.onnx.marks import mended, trimmed
 from pageloom.engines.onnx.recognise import Recogniser, Said
 from pageloom.engines.onnx.session import Floats, Pixels, Session
@@ -25,25 +27,14 @@ UNSURE = 0.95
 # The tiny model knows no kana and few Traditional characters, and is too sure of what it puts in their place.
 UNSURE_BEYOND_TINY = 0.985
 PAGE_UNSURE = 0.90
+SAMPLES = 12  # lines read by the small model before it reads a whole page
+MUTE_SAMPLE = 0.6
 NOISE = 0.5  # PaddleOCR drops what is read below this
 SURE_WAY = 0.8  # a vertical line read below this is tried the other way round
 SIZE_OF_BOX = 0.75  # type size / height of the found line
 
 _BEYOND_TINY = ("ja", "zh-Hant", "zh-TW", "zh-HK", "zh-MO")
 MODELS = ("ocr_tiny_det", "ocr_tiny_rec", "ocr_tiny_dict", "ocr_small_rec", "ocr_small_dict", "orientation")
-
-
-@dataclass(frozen=True, slots=True)
-class ReadLine:
-    """A found line and what it says.
-
-    Attributes:
-        angle: direction in which it runs, degrees clockwise: 0, 90 (downwards) or 270 (upwards).
-    """
-
-    quad: Quad
-    said: Said
-    angle: int = 0
 
 
 class Ocr:
@@ -129,6 +120,9 @@ class _Cascade:
         if any(language.startswith(_BEYOND_TINY) for language in languages):
             self._improve(UNSURE_BEYOND_TINY)
         elif mean_score(self._lines) < PAGE_UNSURE:
+            self._improve(1.0, self._longest())
+            if mute_share([self._lines[place] for place in self._again]) > MUTE_SAMPLE:
+                self._silence()
             self._improve(1.0)
         else:
             self._improve(UNSURE)
@@ -137,8 +131,19 @@ class _Cascade:
         done = zip(self._lines, self._crops, strict=True)
         return [replace(line, said=respaced(line.said, facing(crop, line.angle))) for line, crop in done]
 
-    def _improve(self, limit: float) -> None:
+    def _longest(self) -> list[int]:
+        return sorted(range(len(self._quads)), key=lambda place: -self._quads[place].width)[:SAMPLES]
+
+    def _silence(self) -> None:
+        """The small model is mute on these letters: what the tiny one made of them is no text."""
         for place, line in enumerate(self._lines):
+            if place not in self._again and line.said.score < UNSURE:
+                self._lines[place] = replace(line, said=Said(()))
+                self._again.add(place)
+
+    def _improve(self, limit: float, places: Sequence[int] | None = None) -> None:
+        for place in range(len(self._lines)) if places is None else places:
+            line = self._lines[place]
             if line.said.score < limit and place not in self._again:
                 self._again.add(place)
                 self._lines[place] = _reading(line.quad, self._crops[place], self._ocr.small)
@@ -146,12 +151,6 @@ class _Cascade:
     def _beyond_tiny(self, place: int) -> bool:
         said = self._lines[place].said
         return any(glyph.probability > UNSURE and not self._ocr.tiny.knows(glyph.text) for glyph in said.glyphs)
-
-
-def mean_score(lines: Sequence[ReadLine]) -> float:
-    """Mean probability of all characters, 0-1; 1 where nothing was read."""
-    count = sum(len(line.said.glyphs) for line in lines)
-    return sum(line.said.score * len(line.said.glyphs) for line in lines) / count if count else 1.0
 
 
 def without_noise(lines: Sequence[ReadLine]) -> list[ReadLine]:
