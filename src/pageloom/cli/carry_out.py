@@ -3,6 +3,7 @@
 import asyncio
 import json
 import shutil
+import signal
 import sys
 import tempfile
 from collections.abc import Sequence
@@ -137,10 +138,14 @@ def _ask(why: str) -> str | None:
     if not on_terminal():
         return None
     print(why, file=sys.stderr)
+    # asyncio's handler only marks its task; somebody who waits at a prompt wants out at once.
+    asyncios = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         return getpass.getpass("password (empty to leave it out): ", stream=sys.stderr) or None
     except EOFError:
         return None
+    finally:
+        signal.signal(signal.SIGINT, asyncios)
 
 
 def _stdin(scratch: Path, settings: Settings) -> Path:
