@@ -2,9 +2,6 @@
 
 from typing import TYPE_CHECKING, cast
 
-import cv2
-import numpy as np
-
 from pageloom.errors import EngineUnavailable
 from pageloom.model.image import EncodedImage
 from pageloom.model.reading import PageRequest
@@ -37,6 +34,9 @@ def pixels(request: PageRequest, longest_px: int | None = None) -> "Pixels":
     Raises:
         EngineUnavailable: the request carries no picture.
     """
+    import cv2  # a page that travels as it was drawn needs neither of them
+    import numpy as np
+
     if request.image is not None:
         rgb = request.image.rgb
     elif request.encoded is not None:
@@ -52,5 +52,7 @@ def pixels(request: PageRequest, longest_px: int | None = None) -> "Pixels":
 
 
 def _encoded(rgb: "Pixels") -> EncodedImage:
+    import cv2
+
     _, jpeg = cv2.imencode(".jpg", cv2.cvtColor(rgb, cv2.COLOR_RGB2BGR), [cv2.IMWRITE_JPEG_QUALITY, QUALITY])
     return EncodedImage(jpeg.tobytes(), rgb.shape[1], rgb.shape[0])
