@@ -13,6 +13,7 @@ from pageloom.layout.tables.headers import flag_headers
 from pageloom.layout.tables.propose import SHORT, Proposal, columned, proposals
 from pageloom.layout.tables.region import Region, read
 from pageloom.layout.tables.ruled import ruled, verdict
+from pageloom.layout.tables.sideways import turned_view
 from pageloom.layout.tables.sight import Sight
 from pageloom.layout.tables.slanet import Slanet
 from pageloom.layout.tables.text import visual_rows
@@ -96,7 +97,21 @@ def find_forms(page: LayoutPage, tools: TableTools | None = None) -> list[FoundF
 
 
 def study(page: LayoutPage, regions: Sequence[tuple[Box, float]], tools: TableTools) -> Findings:
-    """Tables and forms of a page in one go (see `find_tables`)."""
+    """Tables and forms of a page in one go (see `find_tables`); also tables printed sideways."""
+    view = turned_view(page)
+    if view is None:
+        return _upright(page, regions, tools)
+    sideways = [view.back(found) for found in _upright(view.page, (), tools).tables]
+    if not sideways:
+        return _upright(page, regions, tools)
+    apart = [(b, s) for b, s in regions if not any(b.intersection(t.box) > 0.3 * b.area for t in sideways)]
+    found = _upright(page, apart, tools)
+    others = [t for t in found.tables if not any(t.box.intersection(s.box) > 0.3 * t.box.area for s in sideways)]
+    return Findings(tuple(sorted([*others, *sideways], key=lambda t: (t.box.y0, t.box.x0))), found.forms)
+
+
+def _upright(page: LayoutPage, regions: Sequence[tuple[Box, float]], tools: TableTools) -> Findings:
+    """Tables and forms among the lines as they lie."""
     sight = tools.sight(page)
     grids = _grids(sight)
     tables = [f for f, kind in grids if kind == "table"]

@@ -132,10 +132,12 @@ def _extended(rect: Rect, pieces: Sequence[Piece], height: float) -> Rect:
 
 def _fits(row: Sequence[Piece], spans: Sequence[tuple[float, float]], height: float) -> bool:
     """Whether a row has several entries, each in the columns found (a group's head may span some)."""
+    if len(spans) < 2 or len(row) < 2:
+        return False
     edge = [(a - height, b + height) for a, b in spans]
     inside = all(p.rect.x0 >= edge[0][0] and p.rect.x1 <= edge[-1][1] for p in row)
     heads = all(sum(overlap(p.rect.x0, p.rect.x1, a, b) > 0.5 * height for a, b in spans) <= 3 for p in row)
-    return len(row) >= 2 and inside and heads and len(spans) >= 2
+    return inside and heads
 
 
 def _alike(a: Segment, b: Segment, height: float) -> bool:

@@ -52,7 +52,7 @@ def read(page: LayoutPage, region: Region, model: Callable[[], Slanet]) -> Fille
     if seen is None and grid is not None and page.image is not None:
         best = grid if len(grid.written()) >= FULL * len(grid.places) else None
     elif seen is None or grid is None:
-        best = seen
+        best = seen or grid
     else:
         best = seen if _sane(seen, region) >= min(0.97, _sane(grid, region)) else grid
     return best if best is not None and _dense(best) else None
