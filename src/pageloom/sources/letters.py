@@ -34,20 +34,15 @@ _LATIN = (
     (108, 16, 26, 36, 106, 3, 3, 23, 71, 21, 37, 38, 32, 66, 87, 34, 0, 49, 55, 57, 38, 47, 0, 1, 28, 32),  # cs
 )
 _LATIN_NORMS = tuple((table, math.sqrt(sum(w * w for w in table))) for table in _LATIN)
-_CYRILLIC = dict(
-    zip(
-        "оеаинтсрвлкмдпуяыьгзбчйхжшюцщэф",
-        map(int, "110 85 80 74 67 63 55 47 45 44 35 32 30 28 26 20 19 17 17 17 16 14 12 10 9 7 6 5 4 3 3".split()),
-        strict=True,
-    )
-)
-_GREEK = dict(
-    zip(
-        "αοιετσνηυρπκμλωγδθχφβξζψ",
-        map(int, "120 98 93 86 85 81 65 49 43 43 42 41 35 33 20 17 17 16 13 12 9 5 5 2".split()),
-        strict=True,
-    )
-)
+_CYRILLIC_WEIGHTS = (
+    110, 85, 80, 74, 67, 63, 55, 47, 45, 44, 35, 32, 30, 28, 26, 20, 19, 17, 17, 17, 16, 14, 12, 10,
+    9, 7, 6, 5, 4, 3, 3,
+)  # fmt: skip
+_CYRILLIC = dict(zip("оеаинтсрвлкмдпуяыьгзбчйхжшюцщэф", _CYRILLIC_WEIGHTS, strict=True))
+_GREEK_WEIGHTS = (
+    120, 98, 93, 86, 85, 81, 65, 49, 43, 43, 42, 41, 35, 33, 20, 17, 17, 16, 13, 12, 9, 5, 5, 2,
+)  # fmt: skip
+_GREEK = dict(zip("αοιετσνηυρπκμλωγδθχφβξζψ", _GREEK_WEIGHTS, strict=True))
 # The hundred-odd commonest ideographs and syllables make up a third of running text (Jun Da, Modern Chinese Character
 # Frequency List; for Hangul, the particles and endings), a hundred arbitrary ones less than a fiftieth.
 _HAN = frozenset(

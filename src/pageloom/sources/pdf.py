@@ -8,17 +8,17 @@ import ctypes
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, assert_never
 
 import numpy as np
 import pypdfium2.raw as pdfium
 
 from pageloom.contracts import SourceOptions
-from pageloom.errors import DamagedDocument, PageNotFound
+from pageloom.errors import DamagedDocument, PageloomError, PageNotFound
 from pageloom.model.document import Reason
 from pageloom.model.geometry import PageSize
 from pageloom.model.image import DrawnPage, PageImage, PageInfo, PageText, Target
-from pageloom.sources.pdf_open import OpenPdf, open_pdf
+from pageloom.sources.pdf_open import OpenPdf, decrypted, open_pdf
 from pageloom.sources.pdf_text import PdfiumText
 from pageloom.sources.pixels import drawn_size, has_colour, is_flat
 
@@ -153,8 +153,25 @@ def _flattened(page: Any) -> bool:  # noqa: ANN401 - ctypes handle
     return False
 
 
-def _reader(path: Path, document: OpenPdf, password: str | None, backend: str) -> TextReader:  # noqa: ARG001
-    return PdfiumText()
+def _reader(path: Path, document: OpenPdf, options: SourceOptions) -> TextReader:
+    """The chosen reader of text layers; the others are not imported.
+
+    Raises:
+        MissingExtra: PyMuPDF was chosen and is not installed.
+    """
+    match options.pdf_backend:
+        case "pdfium":
+            return PdfiumText()
+        case "pdfplumber":
+            from pageloom.sources.pdf_plumber import PlumberText
+
+            return PlumberText(decrypted(path, document))
+        case "pymupdf":
+            from pageloom.sources.pdf_mupdf import MupdfText
+
+            return MupdfText(decrypted(path, document))
+        case other:
+            assert_never(other)
 
 
 class PdfFactory:
@@ -169,7 +186,11 @@ class PdfFactory:
             DamagedDocument, EmptyDocument, PasswordRequired, PasswordWrong, DocumentTooLarge, MissingExtra
         """
         document = open_pdf(path, password, options.max_pages)
-        return PdfSource(document, _reader(path, document, password, options.pdf_backend), options)
+        try:
+            return PdfSource(document, _reader(path, document, options), options)
+        except PageloomError:
+            document.close()
+            raise
 
 
 FACTORY = PdfFactory()

@@ -13,6 +13,7 @@ MAX_SEGMENTS = 60_000
 MAX_FORM_DEPTH = 8
 THIN_PT = 2.5  # a filled bar no thicker than this is a line
 SHORT_PT = 6.0  # strokes of letters drawn as paths are shorter than any table line
+INVISIBLE_MODES = frozenset({pdfium.FPDF_TEXTRENDERMODE_INVISIBLE, pdfium.FPDF_TEXTRENDERMODE_CLIP})
 
 Affine = tuple[float, float, float, float, float, float]
 """a, b, c, d, e, f of x' = a*x + c*y + e, y' = b*x + d*y + f, as in a PDF `cm` operator."""
@@ -31,6 +32,7 @@ class PageObjects:
         images: image boxes.
         covers: opaque images and filled rectangles, with their painting order: they hide what was painted before.
         grounds: images and filled areas that are not white, with their painting order: white text shows on them.
+        unseen: boxes of text objects that are drawn invisibly.
         rulings: straight lines, horizontal (y0 == y1) or vertical (x0 == x1).
         drawn: whether anything is painted that could be seen.
     """
@@ -39,6 +41,7 @@ class PageObjects:
     images: list[Rect] = field(default_factory=list)
     covers: list[tuple[Rect, int]] = field(default_factory=list)
     grounds: list[tuple[Rect, int]] = field(default_factory=list)
+    unseen: list[Rect] = field(default_factory=list)
     rulings: list[Rect] = field(default_factory=list)
     drawn: bool = False
 
@@ -82,8 +85,7 @@ def read_objects(page: Any, to_shown: Affine) -> PageObjects:  # noqa: ANN401 - 
     for order, (thing, affine) in enumerate(_walk(page, to_shown)):
         kind = pdfium.FPDFPageObj_GetType(thing)
         if kind == pdfium.FPDF_PAGEOBJ_TEXT:
-            found.order[ctypes.addressof(thing.contents)] = order
-            found.drawn = True
+            _text(thing, affine, order, found)
         elif kind == pdfium.FPDF_PAGEOBJ_PATH:
             left_segments -= _path(thing, affine, order, found) if left_segments > 0 else 0
         elif kind == pdfium.FPDF_PAGEOBJ_IMAGE:
@@ -131,6 +133,13 @@ def _bounds(thing: Any, affine: Affine) -> Rect | None:  # noqa: ANN401 - ctypes
     if not all(map(math.isfinite, (left, bottom, right, top))):
         return None
     return mapped_rect(affine, left, bottom, right, top)
+
+
+def _text(thing: Any, affine: Affine, order: int, found: PageObjects) -> None:  # noqa: ANN401 - ctypes handle
+    found.order[ctypes.addressof(thing.contents)] = order
+    found.drawn = True
+    if pdfium.FPDFTextObj_GetTextRenderMode(thing) in INVISIBLE_MODES and (box := _bounds(thing, affine)):
+        found.unseen.append(box)
 
 
 def _image(thing: Any, affine: Affine, order: int, found: PageObjects) -> None:  # noqa: ANN401 - ctypes handle

@@ -19,6 +19,7 @@ from pageloom.sources.pdf_repair import (
     promised_pages,
     real_pages,
     rewrite,
+    rewritten_with,
     user_units,
 )
 
@@ -70,6 +71,17 @@ def open_pdf(path: Path, password: str | None, max_pages: int) -> OpenPdf:
         document.close()
         raise EmptyDocument("the PDF has no pages")
     return _with_units(path, document)
+
+
+def decrypted(path: Path, document: OpenPdf) -> bytes:
+    """The document's bytes as another library can read them: repaired, and without encryption.
+
+    Raises:
+        DamagedDocument: it opens in PDFium only.
+    """
+    if document.form is None:
+        return document.content or path.read_bytes()
+    return rewritten_with(path, document.form)
 
 
 def _believed(path: Path, loaded: OpenPdf, max_pages: int) -> OpenPdf | None:

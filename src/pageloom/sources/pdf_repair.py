@@ -67,6 +67,21 @@ def rewrite(path: Path, password: str | None, max_pages: int) -> Rewritten:
             raise _damaged(error) from error
 
 
+def rewritten_with(path: Path, form: bytes) -> bytes:
+    """A whole, encrypted file without its encryption.
+
+    Raises:
+        DamagedDocument: qpdf cannot read it with this password's bytes.
+    """
+    out = io.BytesIO()
+    try:
+        with pikepdf.open(path, password=form, suppress_warnings=True) as document:
+            document.save(out, encryption=False)
+    except (pikepdf.PasswordError, *_FOREIGN) as error:
+        raise _damaged(error) from error
+    return out.getvalue()
+
+
 def password_error(password: str | None) -> InputError:
     """Locked without a password, or with a wrong one; the two are never mixed up."""
     if password:

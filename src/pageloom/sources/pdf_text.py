@@ -15,14 +15,13 @@ from pageloom.sources.characters import UNKNOWN, character, composed
 from pageloom.sources.glyphs import SPACE_GUESSED, SPACE_NONE, SPACE_WRITTEN, Glyph, Style, along
 from pageloom.sources.health import Counts, health_of
 from pageloom.sources.lines import lines_from
-from pageloom.sources.pdf_objects import Affine, PageObjects, Rect, read_objects
+from pageloom.sources.pdf_objects import INVISIBLE_MODES, Affine, PageObjects, Rect, read_objects
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 MAX_GLYPHS = 200_000  # a page of 6-point print has 15,000
 _GRID = 1_000_000  # FPDF_PageToDevice answers in whole device units; a fine grid keeps 1/1000 point
-_INVISIBLE_MODES = frozenset({pdfium.FPDF_TEXTRENDERMODE_INVISIBLE, pdfium.FPDF_TEXTRENDERMODE_CLIP})
 # How PDFium spells every hyphen at the end of a line, whether it belongs to the word or not: it is printed as "-".
 _LINE_END_HYPHENS = frozenset({0x02, 0xFFFE})
 _BLANKS = frozenset({0x09, 0x0A, 0x0D, 0x20, 0xA0, 0x2003, 0x2002, 0x2009, 0x3000, 0x200B, 0xFEFF})
@@ -206,7 +205,7 @@ class _Layer:
         mode = pdfium.FPDFTextObj_GetTextRenderMode(thing) if address else pdfium.FPDF_TEXTRENDERMODE_FILL
         font, bold, italic, mono = self._font(index)
         bold = bold or mode == pdfium.FPDF_TEXTRENDERMODE_FILL_STROKE  # bold print by an outline
-        return Style(size or 1.0, angle, font, bold, italic, mono, mode not in _INVISIBLE_MODES, address)
+        return Style(size or 1.0, angle, font, bold, italic, mono, mode not in INVISIBLE_MODES, address)
 
     def _font(self, index: int) -> tuple[str, bool, bool, bool]:
         length = pdfium.FPDFText_GetFontInfo(self.handle, index, _NAME, len(_NAME), _FLAGS)
@@ -278,6 +277,20 @@ def _any_double(glyphs: Sequence[Glyph]) -> bool:
         if len(np.unique(kind * 73_856_093 + column * 19_349_663 + row * 83_492_791)) < len(kind):
             return True
     return False
+
+
+def mark_invisible(glyphs: Sequence[Glyph], unseen: Sequence[Rect]) -> list[Glyph]:
+    """Glyphs marked unseen that lie in boxes of invisible text, for libraries that do not tell the rendering mode."""
+    if not unseen:
+        return list(glyphs)
+    return [
+        glyph._replace(style=glyph.style._replace(seen=False)) if _inside(glyph, unseen) else glyph for glyph in glyphs
+    ]
+
+
+def _inside(glyph: Glyph, boxes: Sequence[Rect]) -> bool:
+    x, y = (glyph.x0 + glyph.x1) / 2, (glyph.y0 + glyph.y1) / 2
+    return any(x0 - 1 <= x <= x1 + 1 and y0 - 2 <= y <= y1 + 2 for x0, y0, x1, y1 in boxes)
 
 
 def mark_hidden(glyphs: Sequence[Glyph], objects: PageObjects, size: PageSize) -> list[Glyph]:
