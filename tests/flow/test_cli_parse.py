@@ -176,7 +176,7 @@ def test_stdin_goes_in_and_one_format_comes_out(
     ("words", "message"),
     [
         (["letter.pdf", "none.pdf"], "none.pdf"),
-        (["letter.pdf", "--format", "doc"], "no format named 'doc'"),
+        (["letter.pdf", "--format", "doc"], "no exporter named 'doc'"),
         (["letter.pdf", "--pages", "0"], "page range"),
         (["letter.pdf", "--resume", "--force"], "--resume"),
         (["letter.pdf", "-o", "-", "--json"], "--json"),
@@ -247,6 +247,16 @@ def test_resume_adds_a_missing_format_without_reading(tmp_path: Path, capsys: py
     assert main(["parse", "letter.pdf", "--resume", "--json"]) == 0
     assert summary(capsys)["engine"] == {}
     assert "says very little" in Path("out/letter.md").read_text()
+
+
+def test_a_format_whose_file_has_another_ending_is_found_again(tmp_path: Path) -> None:
+    write_pdf(tmp_path / "letter.pdf")
+    words = ["parse", "letter.pdf", "--format", "chunks,json"]
+    assert main(words) == 0
+    assert Path("out/letter.chunks.jsonl").exists()
+    assert main(words) == 2
+    Path("out/letter.json").unlink()
+    assert main([*words[:-1], "chunks"]) == 2
 
 
 def test_resume_leaves_another_files_results_alone(tmp_path: Path) -> None:

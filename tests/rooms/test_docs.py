@@ -45,6 +45,14 @@ def test_every_entry_point_of_ours_is_documented() -> None:
     assert not [name for names in groups.values() for name in names if f"`{name}`" not in text]
 
 
+def test_every_reason_that_is_given_is_documented() -> None:
+    text = (DOCS / "reference" / "reasons.md").read_text(encoding="utf-8")
+    given = re.compile(r'Reason\(\s*code="(\w+)"')
+    codes = {code for path in (ROOT / "src").rglob("*.py") for code in given.findall(path.read_text(encoding="utf-8"))}
+    assert len(codes) > 10
+    assert not [code for code in sorted(codes) if f"`{code}`" not in text]
+
+
 def test_links_between_pages_lead_somewhere() -> None:
     broken = {}
     for page in [*sorted(DOCS.rglob("*.md")), *sorted(ROOT.glob("*.md"))]:

@@ -19,7 +19,9 @@ from pageloom.cli.naming import document_name, safe_name, stems
 from pageloom.cli.reading import read_all
 from pageloom.cli.report import Report
 from pageloom.contracts import ExportOptions
-from pageloom.errors import DocumentTooLarge, SettingsError, UnknownPlugin
+from pageloom.errors import DocumentTooLarge, SettingsError
+from pageloom.library import Document
+from pageloom.model.document import DocumentHead
 from pageloom.model.job import Input, PageRange
 from pageloom.settings import Settings
 
@@ -90,23 +92,22 @@ def _desks(settings: Settings, wish: Wish, found: Sequence[Found], folder: Path)
         return (Desk(asked, wish.join, folder / safe_name(wish.join), writing),)
     if wish.to_stdout and len(found) > 1:
         raise SettingsError(f"-o - writes one document, {len(found)} inputs were given; --join NAME makes them one")
-    places = stems([entry.source for entry in found], formats)
+    places = stems([entry.source for entry in found], formats.values())
     return tuple(
         Desk(Input((entry.path,), entry.name, pages, password, key=str(number)), entry.shown, folder / place, writing)
         for number, (entry, place) in enumerate(zip(found, places, strict=True))
     )
 
 
-def _formats(settings: Settings, wish: Wish) -> tuple[str, ...]:
+def _formats(settings: Settings, wish: Wish) -> dict[str, str]:
+    """Formats to be written, with the endings of their main files."""
     named = settings.output.formats
     if wish.to_stdout and not wish.formats_named:
-        return ("md",)
+        return {"md": ".md"}
     if wish.to_stdout and len(named) > 1:
         raise SettingsError("-o - writes one format: give one with --format")
-    unknown = [name for name in named if name not in app.formats()]
-    if unknown:
-        raise UnknownPlugin(f"no format named {unknown[0]!r}; installed: {', '.join(app.formats())}")
-    return tuple(dict.fromkeys(named))
+    nothing = Document(DocumentHead(name=""), ())
+    return {name: app.exporter(name).export(nothing, ExportOptions()).files[0].name for name in named}
 
 
 def _read(settings: Settings, wish: Wish, desks: Sequence[Desk], gathered: Gathered) -> Report:

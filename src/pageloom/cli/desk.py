@@ -21,9 +21,13 @@ SOURCE = "source.txt"
 
 @dataclass(frozen=True, slots=True)
 class Writing:
-    """How results are written, the same for all inputs of a run."""
+    """How results are written, the same for all inputs of a run.
 
-    formats: tuple[str, ...]
+    Attributes:
+        formats: names of the formats, with the ending of each one's main file (".md", ".chunks.jsonl").
+    """
+
+    formats: Mapping[str, str]
     options: ExportOptions
     resume: bool
     force: bool
@@ -114,7 +118,7 @@ class Desk:
         head = self._head.model_copy(update={"warnings": self._head.warnings + remarks})
         try:
             document = app.assemble(self._spool.document(head))
-            self.outcome.outputs = app.write(document, self._how.formats, self.stem, self._how.options)
+            self.outcome.outputs = app.write(document, tuple(self._how.formats), self.stem, self._how.options)
         except PageloomError as error:
             self.outcome.refuse(error)
         self.outcome.seconds = time.monotonic() - self._began
@@ -127,13 +131,13 @@ class Desk:
     @property
     def _folder(self) -> Path:
         """Where finished pages are kept until the document is written."""
-        return self.stem.with_name(f"{self.stem.name}.pages")
+        return self._beside(".pages")
 
     def _files(self) -> tuple[Path, ...]:
-        return tuple(self._beside(name) for name in self._how.formats)
+        return tuple(self._beside(ending) for ending in self._how.formats.values())
 
     def _beside(self, ending: str) -> Path:
-        return self.stem.with_name(f"{self.stem.name}.{ending}")
+        return self.stem.with_name(f"{self.stem.name}{ending}")
 
     def _resumed(self, there: Path) -> Input | None:
         digest = digest_of(self.asked.files)
@@ -143,7 +147,7 @@ class Desk:
                 raise OutputExists(f"{self._folder} was not made from this file; --force starts anew")
             self.asked = replace(self.asked, skip=self._spool.done())
             return self.asked
-        written = _written(self._beside("json"))
+        written = _written(self._beside(".json"))
         if written is None or written.head.sha256 != digest:
             raise OutputExists(f"{there} was not made from this file, or not by Pageloom; --force writes over it")
         return self._completed(written)

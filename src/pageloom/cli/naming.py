@@ -27,7 +27,7 @@ class Source:
     name: str
 
 
-def stems(sources: Sequence[Source], formats: Iterable[str] = ()) -> tuple[PurePath, ...]:
+def stems(sources: Sequence[Source], files: Iterable[str]) -> tuple[PurePath, ...]:
     """A path below OUT for each source, to which suffixes such as `.md` are added; no two outputs meet.
 
     The name is the input's without its suffix; inputs that would share it (case and Unicode form aside, as some file
@@ -35,9 +35,9 @@ def stems(sources: Sequence[Source], formats: Iterable[str] = ()) -> tuple[PureP
 
     Args:
         sources: in the order given by the user; the order decides who is counted.
-        formats: names of the formats to be written, each a suffix of a file.
+        files: endings of the files that will be written, such as ".md".
     """
-    endings = (*FOLDERS, *(f".{name}" for name in formats))
+    endings = (*FOLDERS, *files)
     folders = {_key(folder) for source in sources for folder in _ancestors(safe_folder(source.folder))}
     taken = [safe_folder(source.folder) / safe_name(without_suffix(source.name)) for source in sources]
     whole = [safe_folder(source.folder) / safe_name(source.name) for source in sources]

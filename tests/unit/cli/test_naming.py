@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 from pageloom.cli.naming import FOLDERS, Source, safe_name, stems, without_suffix
 from pageloom.errors import SettingsError
 
-FORMATS = ("md", "json", "txt")
+FILES = (".md", ".json", ".txt")
 
 
 def named(*paths: str) -> list[str]:
     sources = [Source(PurePath(path).parent, PurePath(path).name) for path in paths]
-    return [stem.as_posix() for stem in stems(sources, FORMATS)]
+    return [stem.as_posix() for stem in stems(sources, FILES)]
 
 
 def test_the_name_is_the_inputs_without_its_suffix() -> None:
@@ -47,7 +47,7 @@ def test_a_name_that_became_another_inputs_name_moves_on() -> None:
 def test_an_output_never_is_the_folder_of_another_input() -> None:
     places = named("x.pdf", "x.assets/y.pdf", "x.md/z.pdf")
     assert places[1:] == ["x.assets/y", "x.md/z"]
-    assert not {f"{places[0]}{ending}" for ending in (*FOLDERS, ".md", ".json", ".txt")} & {"x.assets", "x.md"}
+    assert not {f"{places[0]}{ending}" for ending in (*FOLDERS, *FILES)} & {"x.assets", "x.md"}
 
 
 @pytest.mark.parametrize(
@@ -83,7 +83,7 @@ PATHS = st.builds(lambda folder, name: f"{folder}{name}", st.sampled_from(["", "
 def test_no_two_outputs_ever_meet(paths: list[str]) -> None:
     places = [unicodedata.normalize("NFC", place).casefold() for place in named(*paths)]
     assert len(set(places)) == len(places)
-    written = {f"{place}{ending}" for place in places for ending in (*FOLDERS, *(f".{name}" for name in FORMATS))}
+    written = {f"{place}{ending}" for place in places for ending in (*FOLDERS, *FILES)}
     folders = {parent.as_posix() for place in places for parent in PurePath(place).parents}
     assert not written & folders
 
