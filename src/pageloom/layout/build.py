@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from pageloom.layout.continued import runs_of
 from pageloom.layout.drafts import Draft
 from pageloom.layout.page import LayoutPage
 from pageloom.layout.pieces import Piece
@@ -53,17 +54,24 @@ def _block(number: int, place: int, draft: Draft, known: frozenset[str], names: 
     if draft.island is not None and draft.island.block is not None:
         return draft.island.block.model_copy(update={"id": name, "order": place, "parent": parent})
     pieces = draft.pieces
-    box = draft.island.box if draft.island is not None else Box.around(piece.line.box for piece in pieces)
     fields = BlockFields(
         id=name,
         order=place,
         parent=parent,
-        regions=(Region(number, box),),
+        regions=_regions(number, draft),
         lines=lines_of(name, number, pieces),
         confidence=confidence_of(pieces),
         notes=draft.notes,
     )
     return _of_kind(draft, dict(fields), known)
+
+
+def _regions(number: int, draft: Draft) -> tuple[Region, ...]:
+    """Where a draft stands; one region for each column it runs through."""
+    if draft.island is not None:
+        return (Region(number, draft.island.box),)
+    parts = [[one for row in run for piece in row.pieces for one in piece.single()] for run in runs_of(draft.rows)]
+    return tuple(Region(number, Box.around(piece.line.box for piece in part)) for part in parts)
 
 
 def _of_kind(draft: Draft, fields: dict[str, object], known: frozenset[str]) -> Block:

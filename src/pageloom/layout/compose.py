@@ -7,10 +7,12 @@ from typing import Literal
 
 from pageloom.layout.build import built
 from pageloom.layout.captions import adopt
+from pageloom.layout.continued import join_columns
 from pageloom.layout.drafts import Draft
 from pageloom.layout.formulas import formula_runs
 from pageloom.layout.fractions import stack_fractions
 from pageloom.layout.furniture import Seen, split_furniture
+from pageloom.layout.initials import join_initials
 from pageloom.layout.islands import find_islands, stamps
 from pageloom.layout.kinds import Setting, name_kinds, whole_programs
 from pageloom.layout.order import Cutting, Thing, columns, in_rows, uprights_of
@@ -65,11 +67,12 @@ def compose(page: LayoutPage, tools: LayoutTools) -> tuple[Block, ...]:
         uprights_of(page.rulings, frame.width, frame.height),
         is_rtl("".join(piece.text for piece in pieces)),
     )
-    flat = stack_fractions([piece for piece in furnished.rest if piece.flat], exact=exact)
+    flat = join_initials([piece for piece in furnished.rest if piece.flat])
+    flat = stack_fractions(flat, exact=exact)
     body = _flow([*flat, *found.islands], how, exact=exact)
     name_kinds(body, setting)
-    body = whole_programs(body)
     adopt(body)
+    body = join_columns(whole_programs(body))
     heads = [Draft([row], kind=kind) for kind, row in furnished.heads]
     feet = [Draft([row], kind=kind) for kind, row in furnished.feet]
     aside = margin_notes([piece for piece in furnished.rest if not piece.flat], frame)

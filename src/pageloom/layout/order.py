@@ -200,11 +200,11 @@ def _apart(left: Sequence[Thing], right: Sequence[Thing], gap: float, how: Cutti
         return False
     if _running(first) and _running(second):
         return True
-    level = _aligned(first, second) >= 0.5
-    if level and (_labels(first) or _numbers(second)):
+    level = _aligned(first, second)
+    if level >= 0.5 and (_labels(first) or _numbers(second)):
         return False
     if _running(first) or _running(second):  # notes beside running text, but not a row's value beside its long label
-        return not level and _dense(first) and _dense(second)
+        return level < 0.8 and _dense(first) and _dense(second)
     return gap > 2.5 * how.em and _dense(first) and _dense(second)
 
 

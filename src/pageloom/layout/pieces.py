@@ -33,8 +33,8 @@ class Piece:
         index: place of the line in `LayoutPage.lines`.
         em: height of the letters in points.
         flat: False for lines that run sideways to the reading direction of the page.
-        under: the denominator where this is the numerator of a stacked fraction.
-        bar: how such a fraction is written in one line.
+        under: the denominator of a stacked fraction, or the line whose first letter stands large before it.
+        bar: what stands between the two where they are written in one line.
     """
 
     line: TextLine
@@ -50,7 +50,7 @@ class Piece:
 
     @property
     def text(self) -> str:
-        """Its words; a stacked fraction in one line."""
+        """Its words; a stacked fraction or a large first letter in one line."""
         text = self.line.text.strip()
         return text if self.under is None else f"{text}{self.bar}{self.under.line.text.strip()}"
 
