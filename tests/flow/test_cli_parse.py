@@ -319,3 +319,20 @@ def test_an_interruption_leaves_finished_pages_readable_and_resume_goes_on(
     assert [page["number"] for page in whole["pages"]] == [1, 2, 3]
     assert whole["warnings"] == []
     assert not Path("out/three.pages").exists()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems refuse such names")
+def test_names_that_no_terminal_can_show_are_read_and_told_tamed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_pdf(tmp_path / "in" / "letter.pdf")
+    data = (tmp_path / "in" / "letter.pdf").read_bytes()
+    for name in (b"\xff\x1b[31m\xf0\x9f\x99\x82.pdf", "很长的文件名".encode() * 13 + b".pdf", b"-o.pdf", b"a\nb.pdf"):
+        (tmp_path / "in" / os.fsdecode(name)).write_bytes(data)
+    (tmp_path / "in" / os.fsdecode(b"\xfe.txt")).write_bytes(b"words")
+    assert main(["parse", "in", "--json"]) == 0
+    told = capsys.readouterr()
+    assert "\x1b" not in told.out + told.err
+    assert len(list(Path("out").glob("*.md"))) == 5
+    assert main(["parse", "in", "--resume"]) == 0
+    assert json.loads(Path("out/letter.json").read_text())["name"] == "letter.pdf"

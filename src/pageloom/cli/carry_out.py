@@ -7,7 +7,7 @@ import signal
 import sys
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pageloom import app
@@ -62,7 +62,7 @@ def carry_out(settings: Settings, wish: Wish) -> Exit:
         stdin = _stdin(Path(scratch), settings) if STDIN in wish.inputs else None
         folder = Path(scratch, "out") if wish.to_stdout else Path(wish.output)
         gathered = gather(wish.inputs, stdin, None if wish.to_stdout else folder)
-        desks = _desks(settings, wish, gathered.found, folder)
+        desks = _desks(settings, wish, _tellable(gathered.found, Path(scratch)), folder)
         report = _read(settings, wish, desks, gathered)
         code = report.exit(strict=wish.strict)
         if wish.to_stdout:
@@ -97,6 +97,18 @@ def _desks(settings: Settings, wish: Wish, found: Sequence[Found], folder: Path)
         Desk(Input((entry.path,), entry.name, pages, password, key=str(number)), entry.shown, folder / place, writing)
         for number, (entry, place) in enumerate(zip(found, places, strict=True))
     )
+
+
+def _tellable(found: Sequence[Found], scratch: Path) -> list[Found]:
+    """The same inputs; one whose path is not UTF-8 goes by a link, because child processes are spoken to in JSON."""
+    told = []
+    for number, entry in enumerate(found):
+        path = entry.path
+        if any("\udc80" <= letter <= "\udcff" for letter in str(path)):
+            path = scratch / f"link-{number}"
+            path.symlink_to(entry.path.absolute())
+        told.append(replace(entry, path=path))
+    return told
 
 
 def _formats(settings: Settings, wish: Wish) -> dict[str, str]:

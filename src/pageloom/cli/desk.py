@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pageloom import app
+from pageloom.cli.inputs import shown
 from pageloom.cli.report import Outcome, PageLine
 from pageloom.contracts import ExportOptions
 from pageloom.errors import DamagedDocument, OutputExists, PageloomError
@@ -65,7 +66,7 @@ class Desk:
             shutil.rmtree(self._folder, ignore_errors=True)
             return self.asked
         if there and not self._how.resume:
-            raise OutputExists(f"{there[0]} is there already; --resume completes it, --force writes over it")
+            raise OutputExists(f"{shown(there[0])} is there already; --resume completes it, --force writes over it")
         return self._resumed(there[0]) if there else self.asked
 
     def opened(self, head: DocumentHead, numbers: Sequence[int]) -> None:
@@ -144,12 +145,14 @@ class Desk:
         if self._folder.is_dir():
             self._spool = PageSpool(self._folder)
             if self._spool.noted(SOURCE) != digest:
-                raise OutputExists(f"{self._folder} was not made from this file; --force starts anew")
+                raise OutputExists(f"{shown(self._folder)} was not made from this file; --force starts anew")
             self.asked = replace(self.asked, skip=self._spool.done())
             return self.asked
         written = _written(self._beside(".json"))
         if written is None or written.head.sha256 != digest:
-            raise OutputExists(f"{there} was not made from this file, or not by Pageloom; --force writes over it")
+            raise OutputExists(
+                f"{shown(there)} was not made from this file, or not by Pageloom; --force writes over it"
+            )
         return self._completed(written)
 
     def _completed(self, written: Document) -> Input | None:

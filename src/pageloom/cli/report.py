@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from pageloom.cli.exits import Exit, exit_of_refusals
+from pageloom.cli.inputs import shown
 from pageloom.errors import PageloomError
 from pageloom.model.document import AnyPage, VerdictState
 
@@ -77,7 +78,7 @@ class Outcome:
             return f"{self.shown}: refused: {message} ({code})"
         counts = ", ".join(f"{number} {state}" for state, number in self.verdicts.items() if number)
         pages = f"{len(self.pages)} page{'' if len(self.pages) == 1 else 's'}"
-        where = f" -> {self.outputs[0]}" if self.outputs else ""
+        where = f" -> {shown(self.outputs[0])}" if self.outputs else ""
         status = "" if self.status in {"done", "partial"} else f"{self.status}, "
         return f"{self.shown}: {status}{pages}" + (f": {counts}" if counts else "") + where
 
@@ -89,7 +90,7 @@ class Outcome:
             "page_count": self.page_count,
             "verdicts": self.verdicts,
             "pages": [_page_json(page) for _, page in sorted(self.pages.items())],
-            "outputs": [str(path) for path in self.outputs],
+            "outputs": [shown(path) for path in self.outputs],
             "warnings": [{"code": code, "text": text} for code, text in self.warnings],
             "error": {"code": self.error[0], "message": self.error[1]} if self.error else None,
             "seconds": round(self.seconds, 3),
@@ -136,7 +137,8 @@ class Report:
         if len(self.outcomes) > 1 and partial:
             lines += ["with failed pages:", *(f"  {outcome.words}" for outcome in partial)]
         if self.left_out:
-            lines.append(f"{len(self.left_out)} files in folders are neither PDF nor image and were left out")
+            files = "1 file" if len(self.left_out) == 1 else f"{len(self.left_out)} files"
+            lines.append(f"left out, neither PDF nor image: {files}, such as {shown(self.left_out[0])}")
         return lines
 
     def _totals(self) -> str:
@@ -156,7 +158,7 @@ class Report:
             "engine_reason": self.engine_reason,
             "verdicts": {state: pages[state] for state in STATES},
             "inputs": [outcome.as_json() for outcome in self.outcomes],
-            "left_out": [str(path) for path in self.left_out],
+            "left_out": [shown(path) for path in self.left_out],
             "seconds": round(self.seconds, 3),
             "seconds_to_first_page": None if self.first_page is None else round(self.first_page, 3),
         }
