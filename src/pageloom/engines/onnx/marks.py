@@ -3,7 +3,7 @@
 import re
 
 # One mark again and again: leaders, rules drawn with dashes. The recogniser's count of them means nothing.
-_RUN = re.compile(r"([^\w\s])(?:\s?\1){4,}")
+_RUN = re.compile(r"([^\w\s]|_)(?:\s?\1){4,}")
 _SCHEME = re.compile(r"(?<![a-z])(https?|ftp):/(?=[^/\s])", re.IGNORECASE)
 _DASH = re.compile(r"(?<=\d)一(?=\d)")
 

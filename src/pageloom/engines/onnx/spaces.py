@@ -23,6 +23,7 @@ _MARKS = frozenset("，。、；：！？…—·" + _OPENING + "）》〉」』
 # Shares of the line's usual word gap (Latin) or of the character pitch (Chinese); chosen on drawn pages in five fonts.
 _SURELY_APART = 0.75
 _SURELY_TOGETHER = 0.35
+_MOSTLY_CLOSE = 0.75  # of the gaps between letters
 _EM_APART = 0.8
 _EM_OF_MARK = 0.5
 _EM_WIDE_MARK = 0.45
@@ -124,7 +125,10 @@ def _spacing(pairs: Sequence[_Pair], pitch: float) -> list[bool]:
     said = [pair.gap for pair in pairs if pair.latin and pair.space]
     unsaid = [pair.gap for pair in pairs if pair.latin and not pair.space]
     usual = float(np.median(said)) if len(said) >= 2 else 0.0
-    inner = float(np.quantile(unsaid, 0.9)) if unsaid else 0.0
+    close = [gap for gap in unsaid if gap < _SURELY_APART * usual]
+    if len(close) < _MOSTLY_CLOSE * len(unsaid):
+        usual = 0.0  # letters set widely apart tell nothing
+    inner = float(np.quantile(close, 0.9)) if close else 0.0
     return [_apart(pair, usual, inner, pitch) for pair in pairs]
 
 
