@@ -1,6 +1,7 @@
 """Drawn grids give exact cells, spans and texts, from vectors and from pixels."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import cv2
@@ -9,6 +10,9 @@ import pytest
 
 from pageloom.layout.page import LayoutPage
 from pageloom.layout.tables import TableTools, find_forms, find_tables
+from pageloom.model.blocks import Confidence
+from pageloom.model.geometry import Box
+from pageloom.model.image import TextLine
 
 from .conftest import HEIGHT, WIDTH, Sheet, texts
 
@@ -173,3 +177,23 @@ def test_grid_without_words_is_no_table(sheet: Sheet, tools: TableTools) -> None
 
 def test_page_without_anything_has_none(tools: TableTools) -> None:
     assert find_tables(LayoutPage(1, Sheet().vector().size, ()), [], tools) == []
+
+
+def test_word_over_a_border_is_read_again_cell_by_cell(sheet: Sheet, tools: TableTools) -> None:
+    sheet.grid(XS, YS)
+    for y in YS[1:-1]:
+        for x in XS[:-1]:
+            sheet.write(x + 12, y + 14, "7.5")
+    sheet.write(280, 214, "76591245")
+    asked: list[Box] = []
+
+    def reread(box: Box, turn: int) -> list[TextLine]:
+        assert turn == 0
+        asked.append(box)
+        return [TextLine("76.5" if box.x0 < 0.3 else "91.2", box, Confidence(0.97, "recogniser"))]
+
+    (found,) = find_tables(replace(sheet.vector(), reread=reread), [], tools)
+    assert texts(found.block)[0] == ["76.5", "91.2", ""]
+    assert len(asked) == 2
+    assert all(box.height < 0.04 for box in asked)
+    assert 9 in found.line_indices

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from pageloom import weights
 from pageloom.layout.page import LayoutPage
+from pageloom.layout.tables.again import Again
 from pageloom.layout.tables.build import FoundTable, built
 from pageloom.layout.tables.filled import Filled
 from pageloom.layout.tables.frame import Frame, Piece, Rect
@@ -93,7 +94,7 @@ def find_forms(page: LayoutPage, tools: TableTools | None = None) -> list[FoundF
         tools: the same as for `find_tables`, so that the page's lines are searched once.
     """
     sight = (tools or TableTools()).sight(page)
-    return [_form(filled, sight.frame) for filled, kind in _grids(sight) if kind == "form"]
+    return [_form(filled, sight.frame) for filled, kind in _grids(sight, page) if kind == "form"]
 
 
 def study(page: LayoutPage, regions: Sequence[tuple[Box, float]], tools: TableTools) -> Findings:
@@ -113,7 +114,7 @@ def study(page: LayoutPage, regions: Sequence[tuple[Box, float]], tools: TableTo
 def _upright(page: LayoutPage, regions: Sequence[tuple[Box, float]], tools: TableTools) -> Findings:
     """Tables and forms among the lines as they lie."""
     sight = tools.sight(page)
-    grids = _grids(sight)
+    grids = _grids(sight, page)
     tables = [f for f, kind in grids if kind == "table"]
     forms = [f for f, kind in grids if kind == "form"]
     unruled = [f.rect for f, kind in grids if kind == "unruled"]
@@ -129,10 +130,11 @@ def _upright(page: LayoutPage, regions: Sequence[tuple[Box, float]], tools: Tabl
     return Findings(tuple(built(f, page, sight.frame) for f in tables), tuple(_form(f, sight.frame) for f in forms))
 
 
-def _grids(sight: Sight) -> list[tuple[Filled, str]]:
+def _grids(sight: Sight, page: LayoutPage) -> list[tuple[Filled, str]]:
     """Drawn grids with their verdicts, without those inside a larger one."""
+    again = Again(page, sight.frame)
     found: list[tuple[Filled, str]] = []
-    for filled in ruled(sight.segments, sight.pieces, sight.frame, sight.height):
+    for filled in ruled(sight.segments, sight.pieces, again, sight.height):
         kind = verdict(filled, sight.height)
         inside = any(filled.rect.intersection(f.rect) > 0.5 * filled.rect.area for f, _ in found)
         if kind != "none" and not inside:

@@ -2,8 +2,9 @@
 
 from collections.abc import Sequence
 
+from pageloom.layout.tables.again import Again
 from pageloom.layout.tables.filled import Filled, Place, lines_a_cell, side_by_side
-from pageloom.layout.tables.frame import Frame, Piece, Rect, overlap
+from pageloom.layout.tables.frame import Piece, Rect, overlap
 from pageloom.layout.tables.grid import Grid, grid_of, groups
 from pageloom.layout.tables.propose import numeric
 from pageloom.layout.tables.rulings import Segment
@@ -11,30 +12,30 @@ from pageloom.layout.tables.text import cut, visual_rows
 from pageloom.layout.tables.trim import without_blank_sides
 
 
-def ruled(segments: Sequence[Segment], pieces: Sequence[Piece], frame: Frame, height: float) -> list[Filled]:
+def ruled(segments: Sequence[Segment], pieces: Sequence[Piece], again: Again, height: float) -> list[Filled]:
     """Grids that rules draw, each filled with its words; largest first. Whether one is a table is judged later."""
     found = []
     for group in groups(segments, slack=max(4.0, 0.3 * height)):
         grid = grid_of(group, height)
         if grid is not None:
-            found.append(without_blank_sides(fill(grid, pieces, frame)))
+            found.append(without_blank_sides(fill(grid, pieces, again)))
     return sorted(found, key=lambda f: -f.rect.area)
 
 
-def fill(grid: Grid, pieces: Sequence[Piece], frame: Frame) -> Filled:
+def fill(grid: Grid, pieces: Sequence[Piece], again: Again) -> Filled:
     """Put the words that stand inside a grid into its cells."""
     places = [Place(s.row, s.column, s.row_span, s.column_span, s.rect) for s in grid.slots]
     rect = grid.rect
     for piece in pieces:
         if piece.rect.intersection(rect) < 0.5 * piece.rect.area:
             continue
-        for where, run in _cut(piece, grid, frame):
+        for where, run in _cut(piece, grid, again):
             if where is not None:
                 places[where].pieces.append(run)
     return Filled(grid.rows, grid.columns, places, rect, "rules", open_sides=grid.open_sides)
 
 
-def _cut(piece: Piece, grid: Grid, frame: Frame) -> list[tuple[int | None, Piece]]:
+def _cut(piece: Piece, grid: Grid, again: Again) -> list[tuple[int | None, Piece]]:
     """Cut a line only where it clearly reaches into a second cell: boxes of lines are wider than their letters."""
     straight = grid.warp.rect(piece.rect)
     middle = straight.center[1]
@@ -52,7 +53,10 @@ def _cut(piece: Piece, grid: Grid, frame: Frame) -> list[tuple[int | None, Piece
         and overlap(straight.x0, straight.x1, grid.xs[s.column], grid.xs[s.column + s.column_span]) > slack
     ]
     if len(reached) > 1:
-        return cut(piece, frame, place)
+        read = again.cells(piece, [grid.slots[n].rect for n in reached])
+        if read is not None:
+            return [(n, p) for n, p in zip(reached, read, strict=True) if p.text]
+        return cut(piece, again.frame, place)
     return [(place(piece.rect), piece)]
 
 
