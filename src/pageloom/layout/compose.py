@@ -19,7 +19,7 @@ from pageloom.layout.order import Cutting, Thing, columns, in_rows, uprights_of
 from pageloom.layout.page import LayoutPage
 from pageloom.layout.pieces import Island, Piece, common_em, frame_of, is_rtl, measure
 from pageloom.layout.regions import RegionModel
-from pageloom.layout.rows import column_of, paragraphs, rows_of
+from pageloom.layout.rows import column_of, paragraphs, program_runs, rows_of
 from pageloom.layout.sideways import margin_notes
 from pageloom.layout.tables import TableTools
 from pageloom.model.blocks import Block
@@ -119,17 +119,21 @@ def _opened(island: Island, how: Cutting, *, exact: bool, number: int) -> list[D
 
 
 def _paragraphs(pieces: Sequence[Piece], number: int, *, exact: bool) -> list[Draft]:
-    """Paragraphs and displayed formulas of one column's lines."""
+    """Paragraphs, programs and displayed formulas of one column's lines."""
     rows = rows_of(pieces)
     if not rows:
         return []
     column = column_of(rows, exact=exact)
+    programs = program_runs(rows) if exact else []
+    taken = {place for first, after in programs for place in range(first, after)}
+    formulas = [run for run in formula_runs(rows, column.em) if not taken.intersection(range(*run))]
+    special = sorted([(*run, "code") for run in programs] + [(*run, "formula") for run in formulas])
     drafts: list[Draft] = []
     place = 0
-    for first, after in [*formula_runs(rows, column.em), (len(rows), len(rows))]:
+    for first, after, kind in [*special, (len(rows), len(rows), "")]:
         if first > place:
             drafts += [Draft(group, column=number) for group in paragraphs(rows[place:first], column)]
         if after > first:
-            drafts.append(Draft(list(rows[first:after]), kind="formula", column=number))
+            drafts.append(Draft(list(rows[first:after]), kind=kind, column=number))
         place = after
     return drafts

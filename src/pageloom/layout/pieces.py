@@ -3,7 +3,7 @@
 import math
 import unicodedata
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from statistics import median
 from typing import Protocol
 
@@ -151,6 +151,10 @@ def measure(page: LayoutPage, frame: Frame) -> list[Piece]:
     A detector may find a line twice, whole and in part: the part is left out.
     """
     pieces = [_piece(index, page, frame) for index, line in enumerate(page.lines) if line.text.strip()]
+    letters = sum(len(piece.line.text) for piece in pieces)
+    if sum(len(piece.line.text) for piece in pieces if piece.line.mono) > 0.5 * letters:
+        for piece in pieces:  # a page typed in one monospaced font says nothing about what is a program
+            piece.line = replace(piece.line, mono=False)
     return pieces if page.basis == "text-layer" else _once(pieces)
 
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from pageloom.layout.pieces import Piece, around, cjk_share, is_cjk, middle
+from pageloom.layout.pieces import Piece, around, is_cjk, middle
 from pageloom.layout.text import SOFT_HYPHENS
 
 BULLET = r"[•●○◦▪■□◆◇▶►➢➤✓✔‣⁃·∙]"
@@ -118,6 +118,19 @@ def _pitch(rows: Sequence[Row], em: float, width: float) -> float:
     return middle(chosen[: max(1, (len(chosen) + 1) * 2 // 3)], 1.5 * em)
 
 
+def program_runs(rows: Sequence[Row]) -> list[tuple[int, int]]:
+    """Stretches [first, after) of two or more monospaced rows; lone brackets between them belong to the program."""
+    runs: list[tuple[int, int]] = []
+    for place, row in enumerate(rows):
+        if not row.mono:
+            continue
+        if runs and all(len(between.text) <= 3 for between in rows[runs[-1][1] : place]):
+            runs[-1] = (runs[-1][0], place + 1)
+        else:
+            runs.append((place, place + 1))
+    return [(first, after) for first, after in runs if after - first > 1]
+
+
 def paragraphs(rows: Sequence[Row], column: Column) -> list[list[Row]]:
     """Rows of one column grouped into paragraphs."""
     groups: list[list[Row]] = []
@@ -214,9 +227,8 @@ def _ended(group: Sequence[Row], row: Row, column: Column) -> bool:
 
 def _room(last: Row, row: Row, column: Column, extra: float = 1.0) -> bool:
     """Whether the first word of a row would have fitted at the end of the row before, with `extra` ems to spare."""
-    if cjk_share(row.text[:6]) > 0.5:
-        word = 1.0 * row.em
-    else:
-        per_letter = (row.x1 - row.x0) / max(1, len(row.text))
-        word = per_letter * (len(row.text.split(maxsplit=1)[0]) + 1)
+    first = row.text.split(maxsplit=1)[0]
+    letters = next((place for place, char in enumerate(first) if is_cjk(char)), len(first)) + 1
+    per_letter = (row.x1 - row.x0) / max(1, len(row.text))
+    word = min(letters * per_letter, letters * row.em)
     return column.x1 - last.x1 > word + extra * row.em

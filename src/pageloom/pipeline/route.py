@@ -33,7 +33,7 @@ def route(drawn: DrawnPage, wanted: str = "auto") -> Route:
     measured = _measured(health)
     if wanted == "native":
         asked = Reason(code="asked", text="the text layer was asked for")
-        return Route(name="native", reasons=(asked, *_doubts(health)), measured=measured)
+        return Route(name="native", reasons=(asked, *_faults(health), *_doubts(health)), measured=measured)
     name, reasons = _by_health(health, has_content=drawn.text.has_content)
     if wanted != "auto" and name == "native":
         name = "both" if health.glyphs else "ocr"
