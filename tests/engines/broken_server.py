@@ -17,7 +17,8 @@ class BrokenServer:
     """What it is to do, and what it has seen.
 
     Attributes:
-        plan: "good", "503", "429", "400", "500", "breaks_off", "stalls", "silent", "not_json", "error", "loops", "slow".
+        plan: "good", "503", "429", "400", "500", "busy", "dead", "breaks_off", "stalls", "silent", "not_json", "error", "loops",
+            "slow".
         bodies: every chat request.
         left: requests whose client went away.
     """
@@ -32,7 +33,7 @@ class BrokenServer:
     async def chat(self, request: web.Request) -> web.StreamResponse:
         self.bodies.append(json.loads(await request.read()))
         does = self.plan.pop(0) if len(self.plan) > 1 else self.plan[0]
-        if does in {"503", "429", "400", "500"}:
+        if does in {"503", "429", "400", "500"}:  # before the stream; "busy" and "dead" come inside it
             headers = {"Retry-After": "0"} if does == "429" else {}
             return web.json_response({"error": {"message": f"as told: {does}"}}, status=int(does), headers=headers)
         self.running += 1
@@ -50,6 +51,10 @@ class BrokenServer:
         if does == "silent":
             await asyncio.sleep(60)
         await response.prepare(request)
+        if does in {"busy", "dead"}:
+            code = 503 if does == "busy" else 500
+            await response.write(_event({"error": {"message": f"as told: {does}", "code": code}}))
+            return response
         text = GOOD + "and so on and so forth, " * 3000 if does == "loops" else GOOD
         for at in range(0, len(text), 24):
             if does in {"slow", "loops"}:

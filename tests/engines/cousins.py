@@ -46,7 +46,9 @@ def bad_grounding(then: str = GOOD) -> ScriptedEngine:
 
 def wrong_language() -> ScriptedEngine:
     """Answers in a script that nobody expects on this page."""
-    return scripted({"text": "这是一段完全没有人期待的文字内容，" * 3 + "它写满了整整一页，没有一个拉丁字母。" * 5}, {"text": GOOD})
+    return scripted(
+        {"text": "这是一段完全没有人期待的文字内容，" * 3 + "它写满了整整一页，没有一个拉丁字母。" * 5}, {"text": GOOD}
+    )
 
 
 def empty() -> ScriptedEngine:

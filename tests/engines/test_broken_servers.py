@@ -70,14 +70,14 @@ def test_a_server_that_is_no_vllm_is_sent_standard_fields_only() -> None:
     assert not {"vllm_xargs", "skip_special_tokens", "priority", "repetition_detection"} & set(server.bodies[0])
 
 
-@pytest.mark.parametrize("storm", ["503", "429"])
+@pytest.mark.parametrize("storm", ["503", "429", "busy"])
 def test_a_storm_of_refusals_is_waited_out(storm: str) -> None:
     reading, server = one_page(*[storm] * 9, "good")
     assert reading.finish == "stop"
     assert len(server.bodies) == 10
 
 
-@pytest.mark.parametrize("fault", ["breaks_off", "500"])
+@pytest.mark.parametrize("fault", ["breaks_off", "500", "dead"])
 def test_a_broken_connection_is_tried_again_from_the_beginning(fault: str) -> None:
     reading, server = one_page(fault, fault, "good")
     assert reading.raw.count("gauges") == 1

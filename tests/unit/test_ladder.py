@@ -112,7 +112,9 @@ def test_the_cpu_engine_reads_what_the_model_cannot() -> None:
 
 
 def test_a_sound_text_layer_comes_before_the_cpu_engine() -> None:
-    steps = ladder_for(Route(name="both"), How(), Ask(), {"model": LoopAsker(cousins.empty()), "native": Worker("native")})  # type: ignore[dict-item]
+    steps = ladder_for(
+        Route(name="both"), How(), Ask(), {"model": LoopAsker(cousins.empty()), "native": Worker("native")}
+    )  # type: ignore[dict-item]
     assert [rung.name for rung in steps] == ["grounded", "other_decoding", "native"]
 
 
@@ -159,7 +161,9 @@ def test_a_worker_that_took_too_long_is_not_asked_again() -> None:
 
 
 def test_questions_are_not_turned_into_other_questions() -> None:
-    steps = ladder_for(OCR, How(), Ask("locate", "gauge"), {"model": LoopAsker(cousins.empty()), "onnx": Worker("onnx")})  # type: ignore[dict-item]
+    steps = ladder_for(
+        OCR, How(), Ask("locate", "gauge"), {"model": LoopAsker(cousins.empty()), "onnx": Worker("onnx")}
+    )  # type: ignore[dict-item]
     assert {rung.name for rung in steps} == {"locate", "other_decoding", "one_view"}
 
 

@@ -12,7 +12,7 @@ import orjson
 
 from pageloom.asking.decoding import REPEAT_COUNT, REPEAT_PATTERN, guard_arguments
 from pageloom.asking.wire import EventStream, Piece, StreamError, piece_from
-from pageloom.errors import EngineTimeout, EngineUnavailable, RecognitionError
+from pageloom.errors import EngineTimeout, EngineUnavailable, PageloomError, RecognitionError
 from pageloom.model.image import EncodedImage
 from pageloom.model.reading import Decoding
 
@@ -146,7 +146,7 @@ class Server:
                     async for piece in pieces:
                         yield piece
             except StreamError as error:
-                raise RecognitionError(f"{self.root}: {error}") from error
+                raise _refusal(error.code, f"{self.root}: {error}") from error
             finally:
                 response.close()
 
@@ -161,11 +161,7 @@ class Server:
         finally:
             response.close()
         said = f"{self.root} said {response.status}: {message}"
-        if response.status in {429, 503}:
-            raise Refused(said, _seconds(response.headers.get("Retry-After", "")))
-        if response.status >= 500:
-            raise Unreachable(said)
-        raise RecognitionError(said)
+        raise _refusal(response.status, said, _seconds(response.headers.get("Retry-After", "")))
 
     async def _pieces(self, response: aiohttp.ClientResponse) -> AsyncGenerator[Piece]:
         stream = EventStream()
@@ -212,6 +208,13 @@ async def opened_session(limits: Limits, key: str | None) -> AsyncIterator[aioht
         timeout=timeout, headers=headers, connector=connector, cookie_jar=aiohttp.DummyCookieJar()
     ) as session:
         yield session
+
+
+def _refusal(code: int, said: str, after_s: float = 0.0) -> PageloomError:
+    """What a status, or an error's code in the stream, means for the page."""
+    if code in {429, 503}:
+        return Refused(said, after_s)
+    return Unreachable(said) if code >= 500 else RecognitionError(said)
 
 
 def _seconds(text: str) -> float:

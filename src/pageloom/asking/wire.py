@@ -36,7 +36,14 @@ class Piece:
 
 
 class StreamError(ValueError):
-    """The stream is no stream of chat completions, or tells an error; `message` is the server's."""
+    """The stream is no stream of chat completions, or tells an error.
+
+    vLLM sends its status line before it asks the engine: "busy" and "dead" then come as an event, with their `code`.
+    """
+
+    def __init__(self, message: str, code: int = 0) -> None:
+        super().__init__(message)
+        self.code = code
 
 
 class EventStream:
@@ -80,7 +87,8 @@ def piece_from(told: Any) -> Piece:  # noqa: ANN401 - JSON
     if not isinstance(told, dict) or "error" in told:
         detail = told.get("error") if isinstance(told, dict) else told
         message = detail.get("message") if isinstance(detail, dict) else detail
-        raise StreamError(str(message)[:300])
+        code = detail.get("code") if isinstance(detail, dict) else None
+        raise StreamError(str(message)[:300], code if isinstance(code, int) else 0)
     usage = told.get("usage") or {}
     choices = told.get("choices") or [{}]
     choice = choices[0]
