@@ -15,7 +15,7 @@ FONTS = {
 }
 
 
-def make_pdf(path: Path, *contents: str, page: dict[str, Any] | None = None, **save: Any) -> Path:
+def make_pdf(path: Path, *contents: str, page: dict[str, Any] | None = None, **save: object) -> Path:
     """A PDF with one page for each content stream; `page` are further keys of every page."""
     pdf = pikepdf.new()
     for content in contents:
@@ -38,7 +38,7 @@ def make_pdf(path: Path, *contents: str, page: dict[str, Any] | None = None, **s
 def pdf(tmp_path: Path) -> Callable[..., Path]:
     """Make a PDF in the test's folder."""
 
-    def make(*contents: str, name: str = "made.pdf", **more: Any) -> Path:
+    def make(*contents: str, name: str = "made.pdf", **more: object) -> Path:
         return make_pdf(tmp_path / name, *contents, **more)
 
     return make

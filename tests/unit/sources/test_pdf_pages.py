@@ -1,5 +1,6 @@
 """Pages of PDFs: sizes, pixels, boxes, what is seen and what is not."""
 
+import itertools
 import math
 from collections.abc import Callable
 from pathlib import Path
@@ -109,7 +110,7 @@ def test_lines_words_and_fonts(pdf: Make) -> None:
     assert [line.size for line in lines] == [20, 12, 12, 12]
     assert [word.text for word in lines[1].words] == ["plain", "words", "here"]
     boxes = [word.box for word in lines[1].words]
-    assert all(one.x1 < other.x0 for one, other in zip(boxes, boxes[1:], strict=False))
+    assert all(one.x1 < other.x0 for one, other in itertools.pairwise(boxes))
     assert lines[0].confidence.basis == "text-layer"
 
 
