@@ -35,8 +35,7 @@ class _Pair:
 
     Attributes:
         gap: width of the widest white run between their middles, pixels of the crop.
-        spaced: whether the recogniser put a space there.
-        space: that space, if any.
+        space: the space that the recogniser put there, if any.
     """
 
     left: Glyph
@@ -65,9 +64,12 @@ def respaced(said: Said, crop: Pixels) -> Said:
         return said
     runs, width = _white_runs(crop), crop.shape[1]
     pitch = _pitch(letters, width)
-    glyphs = _widened(said.glyphs, _pairs(said.glyphs, runs, width), pitch)
+    pairs = _pairs(said.glyphs, runs, width)
+    glyphs = _widened(said.glyphs, pairs, pitch)
     letters = [glyph for glyph in glyphs if glyph.text != " "]
-    pairs = _pairs(glyphs, runs, width)
+    pairs = [
+        replace(pair, left=left, right=right) for pair, (left, right) in zip(pairs, pairwise(letters), strict=True)
+    ]
     return Said(tuple(_spaced(letters, pairs, _spacing(pairs, pitch))))
 
 
@@ -92,23 +94,30 @@ def _white_runs(crop: Pixels) -> NDArray[np.int64]:
 
 
 def _pairs(glyphs: Sequence[Glyph], runs: NDArray[np.int64], width: int) -> list[_Pair]:
-    pairs: list[_Pair] = []
-    left: Glyph | None = None
+    letters = [glyph for glyph in glyphs if glyph.text != " "]
+    spaces: list[Glyph | None] = []
     space: Glyph | None = None
     for glyph in glyphs:
         if glyph.text == " ":
             space = glyph
-            continue
-        if left is not None:
-            pairs.append(_Pair(left, glyph, _gap(left, glyph, runs, width), space))
-        left, space = glyph, None
-    return pairs
+        else:
+            spaces.append(space)
+            space = None
+    gaps = _gaps(letters, runs, width)
+    return [
+        _Pair(left, right, float(gap), between)
+        for (left, right), gap, between in zip(pairwise(letters), gaps, spaces[1:], strict=True)
+    ]
 
 
-def _gap(left: Glyph, right: Glyph, runs: NDArray[np.int64], width: int) -> float:
-    start, end = (left.start + left.end) / 2 * width, (right.start + right.end) / 2 * width
-    inside = np.minimum(runs[:, 1], end) - np.maximum(runs[:, 0], start)
-    return float(max(0.0, inside.max())) if len(inside) else 0.0
+def _gaps(letters: Sequence[Glyph], runs: NDArray[np.int64], width: int) -> NDArray[np.float64]:
+    """Widest white run between the middles of neighbours, pixels: float [letters - 1]."""
+    middles = np.array([(glyph.start + glyph.end) / 2 * width for glyph in letters])
+    if not len(runs):
+        return np.zeros(len(letters) - 1)
+    ends = np.minimum(runs[None, :, 1], middles[1:, None])
+    starts = np.maximum(runs[None, :, 0], middles[:-1, None])
+    return np.asarray(np.maximum(0.0, (ends - starts).max(axis=1)))
 
 
 def _pitch(letters: Sequence[Glyph], width: int) -> float:
