@@ -8,9 +8,9 @@ from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar, Literal, Protocol, runtime_checkable
+from typing import Any, ClassVar, Literal, Protocol, get_origin, runtime_checkable
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, model_validator
 
 from pageloom.model.document import EngineName, PagedDocument, Reason
 from pageloom.model.extraction import Extraction
@@ -20,9 +20,30 @@ from pageloom.model.reading import Ask, BlockEvent, Decoding, Delta, PageRequest
 
 
 class Options(BaseModel):
-    """Base of every room's own small options object: frozen, and a misspelt option is an error."""
+    """Base of every room's own small options object: frozen, and a misspelt option is an error.
+
+    Lists may be written `zh,en`: variables and the command line have no other way.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _split_lists(cls, values: Any) -> Any:  # noqa: ANN401 - whatever a file or a variable holds
+        if not isinstance(values, Mapping):
+            return values
+        return {name: _split(value) if cls._is_list(name) else value for name, value in values.items()}
+
+    @classmethod
+    def _is_list(cls, name: str) -> bool:
+        field = cls.model_fields.get(name)
+        return field is not None and get_origin(field.annotation) is tuple
+
+
+def _split(value: object) -> object:
+    if not isinstance(value, str):
+        return value
+    return [word.strip() for word in value.split(",") if word.strip()]
 
 
 # --- sources: sync, used inside a child process, one document at a time -------------------------------------------

@@ -6,10 +6,11 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, get_origin
+from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, field_validator, model_validator
+from pydantic import BaseModel, Field, SecretStr, ValidationError, field_validator
 
+from pageloom.contracts import Options
 from pageloom.errors import SettingsError
 
 ENV_PREFIX = "PAGELOOM_"
@@ -18,29 +19,8 @@ Origin = Literal["default", "file", "environment", "command line"]
 SECRET_WORDS = ("password", "secret", "token", "api_key", "key")
 
 
-class Section(BaseModel):
+class Section(Options):
     """Base of all sections."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    @model_validator(mode="before")
-    @classmethod
-    def _split_lists(cls, values: Any) -> Any:  # noqa: ANN401 - whatever a file or a variable holds
-        """Lists may be written `zh,en`: variables and `--set` have no other way."""
-        if not isinstance(values, Mapping):
-            return values
-        return {name: _split(value) if _is_list(cls, name) else value for name, value in values.items()}
-
-
-def _is_list(section: type[BaseModel], name: str) -> bool:
-    field = section.model_fields.get(name)
-    return field is not None and get_origin(field.annotation) is tuple
-
-
-def _split(value: object) -> object:
-    if not isinstance(value, str):
-        return value
-    return [word.strip() for word in value.split(",") if word.strip()]
 
 
 class Limits(Section):

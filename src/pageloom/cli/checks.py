@@ -131,6 +131,21 @@ def engines(settings: Settings) -> Iterator[Finding]:
         yield Finding("engine chosen", "ok", f"{chosen.name} ({chosen.reason})")
 
 
+def languages(settings: Settings) -> Iterator[Finding]:  # noqa: ARG001 - a check's shape
+    """What the embedded engine reads by itself, and what tesseract adds where it is installed."""
+    yield Finding("languages", "ok", "Chinese, Japanese, English and other languages in Latin or Greek letters")
+    try:
+        from pageloom.engines.onnx.tesseract import Tesseract
+    except ImportError:
+        return  # `versions` has said what is missing
+    found = Tesseract.find()
+    if found is None:
+        text = "tesseract is not installed: scans in Hangul, Cyrillic, Arabic and other scripts cannot be read"
+        yield Finding("more languages", "note", text, fix="install tesseract 5 and its data, e.g. tesseract-ocr-kor")
+    else:
+        yield Finding("more languages", "ok", f"by tesseract: {', '.join(sorted(found.languages)) or 'no data'}")
+
+
 def known_page(settings: Settings) -> Iterator[Finding]:
     """A page whose words are known, read from a picture and from a PDF with a text layer."""
     with as_file(files("pageloom.cli") / "canary.png") as png, as_file(files("pageloom.cli") / "canary.pdf") as pdf:
@@ -176,4 +191,4 @@ def _likeness(text: str) -> float:
     return Levenshtein.normalized_similarity(read, known)
 
 
-CHECKS: tuple[Check, ...] = (versions, machine, models, engines, known_page)
+CHECKS: tuple[Check, ...] = (versions, machine, models, languages, engines, known_page)

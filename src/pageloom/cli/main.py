@@ -87,8 +87,12 @@ def _callback() -> None:
 
 
 def _called(words: Sequence[str]) -> int:
+    import logging
+
     from typer.main import get_command
 
+    # Records are for services; a person is told by the command itself.
+    logging.getLogger("pageloom").addHandler(logging.NullHandler())
     try:
         get_command(application(words)).main(args=list(words), prog_name="pageloom")
     except SystemExit as ended:
