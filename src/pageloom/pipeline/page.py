@@ -65,7 +65,7 @@ async def read_page(
             climbed = Climbed(reading, (Attempt(rung="text", engine=reading.engine.name, outcome="stop"),))
             return _page(task, drawn, route(drawn, wanted="native"), climbed, started)
         held = await _draw(task, workers, how)
-        if held.page.readable == "blank":
+        if held.page.readable == "blank" and not _has_glyphs(held.page):
             return _blank(task, held.page, started)
         way = route(held.page, wanted="auto" if how.native else how.engine)
         _refuse_unreadable(task, held.page, way)
@@ -103,6 +103,11 @@ def _request(task: PageTask, held: Drawn, how: HowToRead) -> PageRequest:
         languages=how.languages,
         attempt=f"{task.job}/{task.number}/{task.attempt}",
     )
+
+
+def _has_glyphs(drawn: DrawnPage) -> bool:
+    """Whether a text layer has something to say where the pixels show nothing (a few words on a huge page)."""
+    return drawn.text is not None and any(line.seen and line.text.strip() for line in drawn.text.lines)
 
 
 def _blank(task: PageTask, drawn: DrawnPage, started: float) -> PageResult:
