@@ -1,12 +1,15 @@
 """Which way a page is read, from measured values alone."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
+from pageloom.contracts import SourceOptions
 from pageloom.model.geometry import PageSize
 from pageloom.model.image import DrawnPage, PageInfo, PageText, TextHealth
 from pageloom.pipeline.route import route
+from pageloom.sources.pdf import FACTORY as PDF
 
 HEALTHY = TextHealth(glyphs=2000)
 INFO = PageInfo(1, PageSize(595, 842))
@@ -95,3 +98,25 @@ def test_the_asked_text_layer_is_taken_and_its_faults_are_told() -> None:
     way = route(page(replace(HEALTHY, unmapped=0.7)), wanted="native")
     assert way.name == "native"
     assert "unmapped_glyphs" in [reason.code for reason in way.reasons]
+
+
+@pytest.mark.shared
+@pytest.mark.parametrize(
+    ("name", "way", "code"),
+    [
+        ("papers/olmo-page-1.pdf", "ocr", "implausible"),
+        ("generated/hidden_layer_wrong.pdf", "both", "hidden_layer"),
+        ("hard_pages/handwriting_bad_ocr.pdf", "both", "hidden_layer"),
+        ("odd/truetype_font_nomapping.pdf", "ocr", "symbols"),
+        ("papers/tableformer.pdf", "native", "healthy_text_layer"),
+        ("odd/right_to_left_01.pdf", "native", "healthy_text_layer"),
+        ("generated/vat_zh_special.pdf", "native", "healthy_text_layer"),
+    ],
+)
+def test_real_pages_go_their_way(shared_data: Path, name: str, way: str, code: str) -> None:
+    source = PDF.open(shared_data / "dev" / name, None, SourceOptions())
+    try:
+        chosen = route(source.draw(1, None))
+    finally:
+        source.close()
+    assert (chosen.name, chosen.reasons[0].code) == (way, code)
