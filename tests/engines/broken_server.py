@@ -17,8 +17,8 @@ class BrokenServer:
     """What it is to do, and what it has seen.
 
     Attributes:
-        plan: "good", "503", "429", "400", "500", "busy", "dead", "breaks_off", "stalls", "silent", "not_json", "error", "loops",
-            "slow".
+        plan: "good", "503", "429", "400", "500", "busy", "dead", "breaks_off", "stalls", "silent", "not_json",
+            "error", "loops", "slow".
         bodies: every chat request.
         left: requests whose client went away.
     """

@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 
 import pytest
+from tests.engines.broken_server import BrokenServer, serving
 
 from pageloom import plugins
 from pageloom.asking import served
@@ -15,7 +16,6 @@ from pageloom.engines.openai import FACTORY, OpenaiOptions
 from pageloom.errors import EngineTimeout, EngineUnavailable, RecognitionError
 from pageloom.model.image import EncodedImage
 from pageloom.model.reading import BlockEvent, PageRequest, Reading
-from tests.engines.broken_server import BrokenServer, serving
 
 LIMITS = Limits(connect_s=1, first_token_s=0.5, stall_s=0.5)
 JPEG = EncodedImage(b"not looked at here", 1191, 1684)

@@ -4,15 +4,16 @@ import asyncio
 from dataclasses import dataclass, field
 
 import pytest
+from tests.engines import cousins
+from tests.engines.cousins import GOOD, scripted
 
 from pageloom.errors import EngineDead, EngineTimeout, EngineUnavailable
 from pageloom.model.blocks import Table, text_of
 from pageloom.model.document import EngineName, Route
 from pageloom.model.reading import Ask, PageRequest, Reading
-from pageloom.pipeline.askers import Asker, LoopAsker, unheard
+from pageloom.pipeline.askers import Asker, Events, LoopAsker, unheard
 from pageloom.pipeline.ladder import Climbed, RetryBudget, climb, fault_of, ladder_for
-from tests.engines import cousins
-from tests.engines.cousins import GOOD, scripted
+from pageloom.pipeline.wire import PassingImage
 
 
 @dataclass
@@ -44,9 +45,9 @@ class DeadWorker(Worker):
 OCR = Route(name="ocr")
 
 
-def climbed(engine: object, how: How | None = None, way: Route = OCR, ask: Ask = Ask(), **more: Asker) -> Climbed:
+def climbed(engine: object, how: How | None = None, way: Route = OCR, **more: Asker) -> Climbed:
     askers = {"model": LoopAsker(engine), **more}  # type: ignore[arg-type]
-    request = PageRequest(1, None, None, ask=ask, languages=("en",), attempt="job/1")
+    request = PageRequest(1, None, None, languages=("en",), attempt="job/1")
     return asyncio.run(climb(way, request, None, askers, how or How(), unheard))
 
 
@@ -88,7 +89,7 @@ def test_every_try_has_its_own_attempt_id() -> None:
     seen: list[str] = []
 
     class Noting(LoopAsker):
-        async def read(self, request, passing, events):  # type: ignore[no-untyped-def]
+        async def read(self, request: PageRequest, passing: PassingImage | None, events: Events) -> Reading:
             seen.append(request.attempt)
             return await super().read(request, passing, events)
 

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 import pytest
+from tests.vllm.pictures import SMALL, TILED, page
 
 from pageloom.asking.decoding import decoding_for
 from pageloom.asking.server import page_body
 from pageloom.contracts import ImageSize
 from pageloom.dialects.deepseek_ocr2 import DIALECT
 from pageloom.model.reading import Ask, Decoding, PageRequest
-from tests.vllm.pictures import SMALL, TILED, page
 
 if TYPE_CHECKING:
     from anyio.from_thread import BlockingPortal

@@ -6,22 +6,22 @@ import asyncio
 import os
 import signal
 import time
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, ClassVar
 
 import pytest
+from tests.vllm.conftest import QUEUED, SEQUENCES
+from tests.vllm.pictures import SMALL, TILED, page
 
 from pageloom.asking.opening import Opening
 from pageloom.asking.probes import look
-from pageloom.contracts import Dialect
+from pageloom.contracts import ImageSize, Prompt
 from pageloom.dialects.deepseek_ocr2 import DIALECT, DeepseekOcr2
 from pageloom.errors import EngineUnavailable
 from pageloom.model.document import Route
-from pageloom.model.reading import BlockEvent, Decoding, Delta, PageRequest, Reading
+from pageloom.model.reading import Ask, BlockEvent, Decoding, Delta, PageRequest, Reading
 from pageloom.pipeline.askers import LoopAsker, unheard
 from pageloom.pipeline.ladder import RetryBudget, climb
-from tests.vllm.conftest import QUEUED, SEQUENCES
-from tests.vllm.pictures import SMALL, TILED, page
 
 if TYPE_CHECKING:
     from anyio.from_thread import BlockingPortal
@@ -68,7 +68,7 @@ def test_the_server_is_what_it_should_be(managed: ManagedEngine) -> None:
 
 def test_a_wrong_tokenizer_is_found_at_the_start(managed: ManagedEngine, portal: BlockingPortal) -> None:
     class Shifted(DeepseekOcr2):
-        special_tokens = {**DIALECT.special_tokens, "<|ref|>": 128900}
+        special_tokens: ClassVar = {**DIALECT.special_tokens, "<|ref|>": 128900}
 
     (server,) = managed.served.servers.values()
     with pytest.raises(EngineUnavailable, match="wrong tokenizer"):
@@ -77,13 +77,8 @@ def test_a_wrong_tokenizer_is_found_at_the_start(managed: ManagedEngine, portal:
 
 def test_another_prompt_is_found_at_the_start(managed: ManagedEngine, portal: BlockingPortal) -> None:
     class Doubled(DeepseekOcr2):
-        special_tokens = {**DIALECT.special_tokens, "<image>": 128815}
-
-        def ask(self, ask, size):  # type: ignore[no-untyped-def]
-            from dataclasses import replace
-
-            prompt = super().ask(ask, size)
-            return replace(prompt, text="no line break first")
+        def ask(self, ask: Ask, size: ImageSize) -> Prompt:
+            return replace(super().ask(ask, size), text="no line break first")
 
     (server,) = managed.served.servers.values()
     with pytest.raises(EngineUnavailable, match="chat template"):
@@ -124,7 +119,7 @@ def test_a_page_that_nobody_waits_for_stops_running(managed: ManagedEngine, port
         assert await metric(managed, "num_requests_running") == 1
         await items.aclose()  # type: ignore[attr-defined]
         began = time.monotonic()
-        while await metric(managed, "num_requests_running"):
+        while await metric(managed, "num_requests_running"):  # noqa: ASYNC110 - it is the server that tells
             await asyncio.sleep(0.05)
         return time.monotonic() - began
 
@@ -199,7 +194,7 @@ def test_an_engine_killed_in_a_document_loses_and_doubles_no_page(
         async with asyncio.TaskGroup() as group:
             for number in range(1, 21):
                 group.create_task(one(number))
-            while len(done) < 5:
+            while len(done) < 5:  # noqa: ASYNC110 - five pages in, wherever the engine is
                 await asyncio.sleep(0.05)
             child = managed.children[0]
             assert child.process is not None
@@ -222,6 +217,3 @@ def test_blocks_have_their_page_s_number(managed: ManagedEngine, portal: Blockin
         return [block.id for block in reading.blocks] + [e.block.id for e in events if isinstance(e, BlockEvent)]
 
     assert all(name.startswith("p7-") for name in portal.call(go))
-
-
-_: type[Dialect] = DeepseekOcr2

@@ -121,7 +121,7 @@ class GroundedReader:
         text = segment.text
         if self._locate and segment.label:
             self._keep(Paragraph, segment, segment.label)
-            segment.label = None
+            segment.label, segment.boxes = None, ()
         label = (segment.label or "").lower()
         if label in TABLES and not text.strip():
             self._held.append(segment)
