@@ -3,9 +3,10 @@
 
     bench.py --checkpoint DIR [--out DIR] [--only PART ...] [--pages 320] [--tokens 512]
 
-Parts: `encoder` (right, and how fast, without a server), `tune`, `profile`, `guard` and
-`pixels` (the host's share), `stock`, `ours`, `tokens` (compares the last two's answers). Prints Markdown; keeps numbers, and answers for
-`tokens`, in DIR. The checkpoint is made where it is missing (random weights, real size, 7 GB).
+Parts: `encoder` (right, and how fast, without a server), `tune`, `profile`, `guard` and `pixels`
+(the host's share), `stock`, `ours`, `tokens` (compares the last two's answers). Prints Markdown;
+keeps numbers, and answers for `tokens`, in the folder of --out. The checkpoint is made where it is
+missing (random weights, real size, 7 GB).
 """
 
 from __future__ import annotations

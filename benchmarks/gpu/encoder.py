@@ -149,10 +149,8 @@ def speed(stock_too: bool) -> str:  # noqa: FBT001 - one caller, one word
         if stock_too and count in (1, 8):
             floats = normalised(views, torch.bfloat16), normalised(tiles, torch.bfloat16)
             stock = f"{milliseconds(lambda f=floats: stock_pages(built, *f), 2) / count:.1f}"
-        same = torch.equal(
-            encoder.encode(views, tiles, [TILES] * count)[0], recorded.encode(views, tiles, [TILES] * count)[0]
-        )
-        rows.append((count, stock, f"{took[0]:.1f}", f"{took[1]:.1f}", same))
+        first, second = (one.encode(views, tiles, [TILES] * count)[0] for one in (encoder, recorded))
+        rows.append((count, stock, f"{took[0]:.1f}", f"{took[1]:.1f}", torch.equal(first, second)))
     peak = torch.cuda.max_memory_allocated() / 2**30
     return (
         table(

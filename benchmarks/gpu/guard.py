@@ -28,7 +28,7 @@ def cost(steps: int = 100) -> str:
         took = {}
         for guard in (NGramPerReqLogitsProcessor, NGramGuard):
             dice = random.Random(0)
-            processor = guard(config, torch.device("cpu"), False)
+            processor = guard(config, torch.device("cpu"), is_pin_memory=False)
             texts = [[dice.randrange(2000) for _ in range(600)] for _ in range(count)]
             added = [(row, params, [], text) for row, text in enumerate(texts)]
             processor.update_state(BatchUpdate(count, removed=[], added=added, moved=[]))

@@ -45,7 +45,7 @@ def changed(processor: LogitsProcessor, rows: int) -> torch.Tensor:
     return processor.apply(torch.zeros(rows, VOCABULARY))
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(st.lists(st.tuples(rules, texts), min_size=1, max_size=6))
 def test_same_bans_as_the_reference(requests: list[tuple[dict[str, Any], list[int]]]) -> None:
     ours, reference = NGramGuard(CONFIG, CPU, False), NGramPerReqLogitsProcessor(CONFIG, CPU, False)
@@ -109,7 +109,7 @@ def test_same_bans_while_requests_come_go_and_write(data: st.DataObject) -> None
         assert torch.equal(changed(batch.ours, count), changed(batch.reference, count))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(st.lists(st.tuples(rules, texts, st.integers(0, 9)), min_size=1, max_size=6))
 def test_model_runner_v2_bans_the_same(requests: list[tuple[dict[str, Any], list[int], int]]) -> None:
     slots = 9

@@ -121,7 +121,7 @@ class Histories:
     def read(self, requests: Sequence[Request], lines: Counts) -> Counts:
         """Take in what the requests have written since; returns their numbers of tokens."""
         counts = np.fromiter((len(request.tokens) for request in requests), np.intp, len(requests))
-        for place in np.flatnonzero(counts - self.known[lines] != 1):
+        for place in np.flatnonzero(counts - self.known[lines] != 1).tolist():
             request, known = requests[place], self.known[lines[place]]
             self.tokens[request.line, known : counts[place]] = request.tokens[known:]
             self.known[request.line] = max(0, counts[place] - 1)
@@ -135,7 +135,8 @@ class Histories:
     def windows(self, lines: Counts, counts: Counts, window: int) -> Tokens:
         """The last `window` tokens [requests, window], ending right; too short a line repeats its first."""
         places = counts[:, None] + np.arange(-window, 0)
-        return self.tokens[lines[:, None], np.maximum(places, 0)]
+        windows: Tokens = self.tokens[lines[:, None], np.maximum(places, 0)]
+        return windows
 
 
 class NGramGuard(LogitsProcessor):  # type: ignore[misc]

@@ -5,6 +5,7 @@ head is moved to the front, no bias is written to memory. Products and sums are 
 once where they are stored.
 """
 
+# mypy: disable-error-code="untyped-decorator, import-not-found"
 from __future__ import annotations
 
 import torch

@@ -59,7 +59,7 @@ class FastDeepseekOCR2(stock.DeepseekOCR2ForCausalLM):  # type: ignore[misc]
         tiles = _joined(inputs["images_crop"], stacked=False)
         return self._pages.encode(_joined(views, stacked=True), tiles, counts)
 
-    @torch.inference_mode()
+    @torch.inference_mode()  # type: ignore[untyped-decorator, unused-ignore]
     def _prove(self) -> None:
         """On a GPU, once: one random page, ours against stock; switch ours off if it differs."""
         device = self.view_seperator.device

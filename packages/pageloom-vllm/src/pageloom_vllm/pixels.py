@@ -41,12 +41,15 @@ class Bytes:
 
 
 def resized(image: Image.Image, size: tuple[int, int], method: int | None = None) -> Image.Image:
-    """As `image.resize(size, method)`, to the last bit, on several cores.
+    """As `image.resize(size, method)`, to the last bit; on several cores where the height grows.
 
-    Pillow resizes the rows, rounds, then the columns; rows do not know of each other, nor do
-    columns: each is a band of its own here. Pillow lets other threads run meanwhile.
+    Pillow then resizes the rows, rounds, and resizes the columns; rows do not know of each other,
+    nor do columns: each is a band of its own here. Pillow lets other threads run meanwhile. Where
+    the height shrinks, Pillow 13 may begin with the columns, and is left to it.
     """
     width, height = size
+    if height < image.height:
+        return type(image).resize(image, size, method)
     widened = Image.new(image.mode, (width, image.height))
     for top, band in _bands(
         image.height, lambda a, b: image.crop((0, a, image.width, b)).resize((width, b - a), method)
