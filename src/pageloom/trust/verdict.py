@@ -19,6 +19,8 @@ LAYER_UNMAPPED, LAYER_SYMBOLS, LAYER_PLAUSIBLE, LAYER_HIDDEN, LAYER_LETTERS = 0.
 SPOKEN = {
     "language_unsupported": "no installed recogniser reads the language of this page",
     "render_suspect_blank": "the page has content, but its picture came out blank",
+    "content_lost": "parts of the page are missing in the damaged file",
+    "truncated_image": "the picture file breaks off; the page was read as far as it goes",
     "truncated": "the answer was cut before the page's end",
 }
 
