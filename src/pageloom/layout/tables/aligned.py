@@ -39,7 +39,7 @@ def aligned(pieces: Sequence[Piece], segments: Sequence[Segment], rect: Rect, he
     if len(spans) < 2 or len(rows) < 2:
         return None
     lines = [_entries(row, spans) for row in rows]
-    lines = _beside(_continued(lines, segments, height), height)
+    lines = _beside(_continued(_anchored(lines, len(spans), height), segments, height), height)
     _group_heads(lines, spans, height)
     places = [
         Place(r, e.first, e.rows, e.last - e.first + 1, None, e.pieces) for r, line in enumerate(lines) for e in line
@@ -82,6 +82,32 @@ def _entries(row: Sequence[Piece], spans: Sequence[tuple[float, float]]) -> list
             entry.first, entry.last = min(entry.first, own[0]), max(entry.last, own[-1])
             entry.pieces.append(piece)
     return found
+
+
+def _anchored(lines: list[list[_Entry]], columns: int, height: float) -> list[list[_Entry]]:
+    """Lines of a wrapped label beside a full row set at its middle: half a line above and below it."""
+    full = [n for n, line in enumerate(lines) if len(line) >= max(2, 0.5 * columns)]
+    taken: set[int] = set()
+    for n, line in enumerate(lines):
+        between = 0 < n < len(lines) - 1 and len(lines[n - 1]) > 1 and len(lines[n + 1]) > 1
+        if n in full or len(line) != 1 or len(full) < 2 or between:
+            continue  # between two rows it is a head that spans both, see `_beside`
+        away = sorted((abs(_middle(lines[f]) - _middle(line)), f) for f in full)
+        (near, own), (next_near, _) = away[:2]
+        free = all(e.first == line[0].first or line[0].last < e.first or e.last < line[0].first for e in lines[own])
+        if near < 0.85 * height and near < 0.6 * next_near and free:
+            _add(lines[own], line[0])
+            taken.add(n)
+    return [line for n, line in enumerate(lines) if n not in taken]
+
+
+def _add(row: list[_Entry], entry: _Entry) -> None:
+    """An entry into a row: to the one in its column, else as a new one."""
+    same = next((e for e in row if e.first <= entry.first and entry.last <= e.last), None)
+    if same is None:
+        row.append(entry)
+    else:
+        same.pieces += entry.pieces
 
 
 def _continued(lines: list[list[_Entry]], segments: Sequence[Segment], height: float) -> list[list[_Entry]]:

@@ -6,6 +6,7 @@ from itertools import pairwise
 from statistics import median
 
 from pageloom.layout.tables.frame import Piece, Rect
+from pageloom.layout.tables.propose import numeric
 from pageloom.layout.tables.text import visual_rows
 
 
@@ -78,8 +79,19 @@ def lines_a_cell(filled: Filled) -> float:
 
 
 def conflicts(filled: Filled, height: float) -> int:
-    """Pieces that cannot be right where they are: far apart beside each other in one cell."""
-    return sum(side_by_side(place.pieces, height) for place in filled.places)
+    """Pieces that cannot be right where they are: far apart in one cell, or in a row they do not belong to."""
+    return sum(side_by_side(place.pieces, height) for place in filled.places) + _stacked(filled)
+
+
+def _stacked(filled: Filled) -> int:
+    """Numbers below each other in one cell while the cell above or below it is empty: one is a row off."""
+    grid = {(r, c): place for place in filled.places for r in place.rows for c in place.columns}
+    count = 0
+    for place in filled.places:
+        numbers = sum(all(numeric(p.text) for p in row) for row in visual_rows(place.pieces))
+        beside = (grid.get((place.row - 1, place.column)), grid.get((place.row + place.row_span, place.column)))
+        count += numbers >= 2 and any(b is not None and not b.pieces for b in beside)
+    return 2 * count
 
 
 def side_by_side(pieces: Sequence[Piece], height: float) -> int:

@@ -4,6 +4,7 @@ The model's boxes are about right for cells with text and nearly random for empt
 over all rows, and a piece of text goes to the cell whose row it lies in and whose band it covers.
 """
 
+from collections import Counter
 from collections.abc import Sequence
 from statistics import median
 from typing import TYPE_CHECKING
@@ -13,10 +14,12 @@ import numpy as np
 from pageloom.layout.tables.filled import Filled, Place
 from pageloom.layout.tables.frame import Frame, Piece, Rect
 from pageloom.layout.tables.slanet import ModelCell, Structure
-from pageloom.layout.tables.text import cut
+from pageloom.layout.tables.text import cut, visual_rows
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+FARTHEST = 2.5  # how much worse than the best cell (in line heights, roughly) one of the agreed row may be
 
 
 def matched(structure: Structure, pieces: Sequence[Piece], rect: Rect, frame: Frame, height: float) -> Filled:
@@ -32,16 +35,18 @@ def matched(structure: Structure, pieces: Sequence[Piece], rect: Rect, frame: Fr
     places = [Place(c.row, c.column, c.row_span, c.column_span, None, header=c.header) for c in structure.cells]
     bands = _bands(structure)
     match = _Match(structure.cells, bands, height)
-    for piece in pieces:
-        for where, part in _cut(piece, match, frame):
-            places[where].pieces.append(part)
+    for row in visual_rows(pieces):
+        agreed = match.agreed(row)
+        for piece in row:
+            for where, part in _cut(piece, match, frame, agreed):
+                places[where].pieces.append(part)
     return Filled(structure.rows, structure.columns, places, rect, "model", structure.probability)
 
 
-def _cut(piece: Piece, match: "_Match", frame: Frame) -> list[tuple[int, Piece]]:
+def _cut(piece: Piece, match: "_Match", frame: Frame, agreed: int | None) -> list[tuple[int, Piece]]:
     """Cut a piece that covers the middles of two columns of its row."""
-    where = match.cell(piece.rect)
-    row = match.cells[where].row
+    where = match.cell(piece.rect, agreed)
+    row = match.cells[where].row if agreed is None else agreed
     inside = [
         b
         for c, b in enumerate(match.bands)
@@ -61,6 +66,7 @@ class _Match:
         self.bands = bands
         self._height = height
         self._rows = np.array([c.row for c in cells])
+        self._ends = np.array([c.row + c.row_span for c in cells])
         self._y0, self._y1 = (np.array([getattr(c.rect, side) for c in cells]) for side in ("y0", "y1"))
         self._x0 = np.array([bands[c.column].x0 for c in cells])
         self._x1 = np.array([bands[min(c.column + c.column_span, len(bands)) - 1].x1 for c in cells])
@@ -69,11 +75,24 @@ class _Match:
         """Whether a cell takes up at least so many columns."""
         return self.cells[where].column_span >= columns
 
+    def agreed(self, row: Sequence[Piece]) -> int | None:
+        """The row of the structure in which most pieces that stand side by side lie; None where none has a majority.
+
+        One cell's box may be a row off; the row it stands in is not.
+        """
+        votes = Counter(self.cells[n].row for n in (self.cell(p.rect) for p in row) if self.cells[n].row_span == 1)
+        if not votes:
+            return None
+        best, count = votes.most_common(1)[0]
+        return best if count >= 2 and 2 * count > sum(votes.values()) else None
+
     def cell(self, rect: Rect, row: int | None = None) -> int:
-        """The best cell for a rectangle, of one row or of all."""
+        """The best cell for a rectangle, of those that reach into one row or of all."""
         cost = self._cost(rect)
         if row is not None:
-            cost = np.where(self._rows == row, cost, np.inf)
+            among = np.where((self._rows <= row) & (row < self._ends), cost, np.inf)
+            if among.min() <= cost.min() + FARTHEST:
+                return int(among.argmin())
         return int(cost.argmin())
 
     def _cost(self, rect: Rect) -> "NDArray[np.float64]":

@@ -94,7 +94,9 @@ def _bands(region: Region, grid: Filled | None) -> list[Rect]:
     """The region, cut between rows of text into parts that the model can write in full."""
     rows = visual_rows(region.pieces)
     columns = grid.columns if grid is not None else max(len(row) for row in rows)
-    parts = -(-len(rows) * (columns + 2) // TOKENS)
+    # Rows with a single entry are mostly wrapped labels, which the model joins to one row.
+    count = max(sum(len(row) >= 2 for row in rows), len(rows) // 2)
+    parts = -(-count * (columns + 2) // TOKENS)
     if parts <= 1:
         return [region.rect]
     borders = [region.rect.y0]
