@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 import time
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -108,3 +109,11 @@ def test_scripts_are_sound_shell() -> None:
                 f"{path.name} goes on after faults"
             )
             assert path.stat().st_mode & 0o111, f"{path.name} cannot be run"
+
+
+def test_scripts_in_python_are_looked_at_by_the_linter() -> None:
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    included = set(settings["tool"]["ruff"]["extend-include"])
+    texts = {path: path.read_bytes() for path in (ROOT / "scripts").iterdir() if path.is_file()}
+    ours = {f"scripts/{path.name}" for path, text in texts.items() if text.startswith(b"#!/usr/bin/env python3")}
+    assert ours == included
