@@ -2,20 +2,22 @@
 
 import os
 import secrets
-from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack, aclosing, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 
-from pageloom.contracts import Availability, EngineFactory, Exporter, ExportOptions, SourceOptions
+from pageloom.contracts import Availability, EngineFactory, Exporter, ExportOptions, Options, SourceOptions
 from pageloom.errors import EngineUnavailable, ExportError, ModelsMissing, SettingsError, UnknownPlugin
 from pageloom.model.document import DocumentHead, EngineName, PagedDocument
 from pageloom.model.image import Target
 from pageloom.model.job import Input, Opened, PageTask, RunEvent
 from pageloom.pipeline.askers import Asker, Events, LoopAsker, WorkerAsker, unheard
+from pageloom.pipeline.choose import AUTO, CPU_ENGINE, Choice, Told, candidates, first_opened, likely
+from pageloom.pipeline.ladder import RetryBudget
 from pageloom.pipeline.line import Line, read_all
 from pageloom.pipeline.page import HowToRead, PageResult, read_page
 from pageloom.pipeline.workers import EngineSpec, WorkerOptions, Workers
@@ -23,7 +25,6 @@ from pageloom.plugins import load, names
 from pageloom.settings import Settings
 
 LOOKAHEAD = 2  # pages drawn ahead of the readers; Little's law with 0.1 s to draw and 1 s to read
-CPU_ENGINE = "onnx"
 TEXT_LAYER = "native"
 
 
@@ -146,10 +147,11 @@ def _factory(name: str) -> EngineFactory:
     return found
 
 
-def _options(settings: Settings, name: str) -> BaseModel:
-    """The options of an engine: what its own section says, and the settings it shares with others."""
+def _options(settings: Settings, name: str, implied: Mapping[str, Any] | None = None) -> Options:
+    """The options of an engine: what its own section says, what its choice implies, what it shares with others."""
     kind = _factory(name).options
-    given: dict[str, Any] = dict(settings.engine.options) if settings.engine.name == name else {}
+    own = dict(settings.engine.options) if settings.engine.name == name else {}
+    given: dict[str, Any] = {**(implied or {}), **own}
     shared = {
         "models": settings.models.folder,
         "models_folder": settings.models.folder,
@@ -165,31 +167,41 @@ def _options(settings: Settings, name: str) -> BaseModel:
         raise SettingsError(f"setting engine.options.{where} of engine {name!r}: {first['msg']}") from error
 
 
-def availability(settings: Settings, name: str) -> Availability:
+def availability(settings: Settings, name: str, implied: Mapping[str, Any] | None = None) -> Availability:
     """Whether an engine works here, with the reason and the fix; loads nothing heavy."""
     try:
-        return _factory(name).available(_options(settings, name))  # type: ignore[arg-type]
+        return _factory(name).available(_options(settings, name, implied))
     except (UnknownPlugin, ImportError) as error:
         return Availability(works=False, reason=str(error))
 
 
+def _told(settings: Settings) -> Told:
+    engine = settings.engine
+    return Told(engine.name, engine.vllm, engine.servers, engine.model)
+
+
+def _available(settings: Settings) -> Callable[[Choice], Availability]:
+    return lambda choice: availability(settings, choice.name, choice.options)
+
+
 def choose(settings: Settings) -> Chosen:
-    """The engine that reads pixels, and why.
+    """The engine that will probably read pixels, and why; opens none.
 
     Raises:
         UnknownPlugin: the named engine is not installed.
         ModelsMissing, EngineUnavailable: it cannot work here; the message tells the fix.
     """
     wanted = settings.engine.name
-    name = CPU_ENGINE if wanted == "auto" else wanted
-    if name not in names("engines"):
-        raise UnknownPlugin(f"no engine named {name!r}; installed: auto, {', '.join(names('engines'))}")
-    found = availability(settings, name)
-    if not found.works:
-        kind = ModelsMissing if name == CPU_ENGINE else EngineUnavailable
-        raise kind(f"engine {name!r}: {found.reason}" + (f"; {found.fix}" if found.fix else ""))
-    why = f"auto: {found.reason}" if wanted == "auto" else f"chosen by setting engine.name: {found.reason}"
-    return Chosen(name, why)
+    if wanted != AUTO and wanted not in names("engines"):
+        raise UnknownPlugin(f"no engine named {wanted!r}; installed: {AUTO}, {', '.join(names('engines'))}")
+    choices = candidates(_told(settings))
+    try:
+        found = likely(choices, _available(settings))
+    except EngineUnavailable as error:
+        if choices[-1].name == CPU_ENGINE:
+            raise ModelsMissing(str(error)) from error
+        raise
+    return Chosen(found.name, found.reason)
 
 
 def _worker_options(settings: Settings) -> WorkerOptions:
@@ -228,6 +240,7 @@ def _how(settings: Settings, name: str) -> HowToRead:
         text_only=_text_only_spec(settings) if text_only else None,
         languages=settings.read.languages,
         attempts=settings.read.attempts,
+        retries=RetryBudget(),
     )
 
 
@@ -238,28 +251,57 @@ def _text_only_spec(settings: Settings) -> EngineSpec:
 
 
 @asynccontextmanager
+async def _open_engine(settings: Settings, workers: Workers, choice: Choice) -> AsyncIterator[Asker]:
+    """One engine, opened as its factory wants: on this loop, or later in the children that will need it."""
+    factory = _factory(choice.name)
+    if factory.runs == "worker":
+        found = availability(settings, choice.name, choice.options)
+        if not found.works:
+            kind = ModelsMissing if choice.name == CPU_ENGINE else EngineUnavailable
+            raise kind(f"engine {choice.name!r}: {found.reason}" + (f"; {found.fix}" if found.fix else ""))
+        yield WorkerAsker(EngineName(name=choice.name), workers, _spec(settings, choice.name))
+        return
+    async with factory.open(_options(settings, choice.name, choice.options)) as engine:
+        yield LoopAsker(engine)
+
+
+def _helpers(settings: Settings, workers: Workers, how: HowToRead, first: Asker) -> dict[str, Asker]:
+    """Engines beside the chosen one: the text layer's, and the CPU engine for pages that a model cannot read."""
+    wanted = {how.native} if how.native else set()
+    if isinstance(first, LoopAsker) and availability(settings, CPU_ENGINE).works:
+        wanted.add(CPU_ENGINE)
+    return {
+        name: WorkerAsker(EngineName(name=name), workers, _spec(settings, name))
+        for name in wanted
+        if name != how.engine
+    }
+
+
+@asynccontextmanager
 async def open_app(settings: Settings) -> AsyncIterator[App]:
     """A running App; its processes and its engine end with the block.
 
     Raises:
         SettingsError, UnknownPlugin, MissingExtra, ModelsMissing, EngineUnavailable
     """
-    chosen = choose(settings)
-    how = _how(settings, chosen.name)
+    choose(settings)  # names what is missing before any process is started
     async with AsyncExitStack() as stack:
         workers = await stack.enter_async_context(Workers.running(_worker_options(settings)))
-        askers: dict[str, Asker] = {}
-        for name in {chosen.name, *([how.native] if how.native else [])}:
-            factory = _factory(name)
-            if factory.runs == "worker":
-                askers[name] = WorkerAsker(EngineName(name=name), workers, _spec(settings, name))
-            else:
-                engine = await stack.enter_async_context(factory.open(_options(settings, name)))  # type: ignore[arg-type]
-                askers[name] = LoopAsker(engine)
-        if _factory(chosen.name).runs == "worker" and how.text_only is None:
-            workers.warm(_spec(settings, chosen.name))
+        settled, asker = await stack.enter_async_context(
+            first_opened(
+                candidates(_told(settings)),
+                _available(settings),
+                lambda choice: _open_engine(settings, workers, choice),
+            )
+        )
+        how = _how(settings, settled.name)
+        askers: dict[str, Asker] = {settled.name: asker, **_helpers(settings, workers, how, asker)}
+        if isinstance(asker, WorkerAsker) and how.text_only is None:
+            workers.warm(_spec(settings, settled.name))
         app = App(settings, workers, askers, how)
-        app.engine, app.engine_reason = askers[chosen.name].name, chosen.reason
+        app.engine, app.engine_reason = asker.name, settled.reason
+        if isinstance(asker, LoopAsker):
+            app.places = asker.capacity + LOOKAHEAD
         yield app
 
 

@@ -54,6 +54,7 @@ class LoopAsker:
 
     def __init__(self, engine: Engine) -> None:
         self.name = engine.name
+        self.capacity = engine.capacity
         self._engine = engine
 
     async def read(self, request: PageRequest, passing: PassingImage | None, events: Events) -> Reading:

@@ -10,12 +10,15 @@ from pageloom.model.image import DrawnPage, Target
 from pageloom.model.job import PageTask
 from pageloom.model.reading import Ask, PageRequest
 from pageloom.pipeline.askers import Asker, Events
-from pageloom.pipeline.ladder import Climbed, climb
+from pageloom.pipeline.ladder import Climbed, RetryBudget, climb
 from pageloom.pipeline.route import route
 from pageloom.pipeline.tidy import named, pictured
 from pageloom.pipeline.wire import Drawn
 from pageloom.pipeline.workers import EngineSpec, Workers
-from pageloom.trust.verdict import judge
+from pageloom.trust.agreement import agreement
+from pageloom.trust.confidence import calibrated
+from pageloom.trust.marks import marked
+from pageloom.trust.verdict import comparable, judge
 
 SMALLER = 1600  # longest side in pixels of the second try after a crash (SERVING.md 1.7)
 UNREADABLE = {
@@ -34,6 +37,7 @@ class HowToRead:
         native: name of the engine that reads text layers, or None when every page is to be read from its pixels.
         target, form: how large pages are drawn, and whether as raw pixels or JPEG.
         text_only: the text layer alone is read, in the decoding process; nothing is drawn.
+        retries: what all pages of a run may spend on asking a model again.
     """
 
     engine: str
@@ -44,6 +48,7 @@ class HowToRead:
     ask: Ask = Ask()
     languages: tuple[str, ...] = ()
     attempts: int = 3
+    retries: RetryBudget | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,11 +127,15 @@ def _blank(task: PageTask, drawn: DrawnPage, started: float) -> PageResult:
 
 def _page(task: PageTask, drawn: DrawnPage, way: Route, climbed: Climbed, started: float) -> PageResult:
     reading = climbed.reading
+    blocks, found = calibrated(reading.blocks), None
+    if way.name != "native" and drawn.text is not None and comparable(drawn.text):
+        found = agreement(reading.blocks, drawn.text, task.number)
+        blocks = marked(blocks, found)
     page = Page(
         number=task.number,
         size=drawn.info.size,
-        blocks=reading.blocks,
-        verdict=judge(reading, drawn.text, attempts=climbed.attempts, notes=drawn.notes),
+        blocks=blocks,
+        verdict=judge(reading, drawn.text, attempts=climbed.attempts, notes=drawn.notes, found=found),
         route=way,
         engine=reading.engine,
         attempts=climbed.attempts,
