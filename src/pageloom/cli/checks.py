@@ -26,6 +26,7 @@ from pageloom.settings import Settings
 
 State = Literal["ok", "note", "broken"]
 
+EMBEDDED = "onnx"  # the engine whose model files `pageloom models` looks after
 LIBRARIES = ("onnxruntime", "opencv-python-headless", "numpy", "pypdfium2", "pikepdf", "pillow", "pi-heif")
 # scripts/canary draws these words into canary.png and canary.pdf.
 CANARY_WORDS = (
@@ -108,7 +109,7 @@ def models(settings: Settings) -> Iterator[Finding]:
     missing = weights.missing(folder)
     if missing:
         text = f"{len(missing)} of {len(weights.MODELS)} files are missing in {folder}"
-        state: State = "broken" if settings.engine.name in {"auto", app.CPU_ENGINE} else "note"
+        state: State = "broken" if settings.engine.name in {"auto", EMBEDDED} else "note"
         yield Finding("models", state, text, fix=weights.FETCH_COMMAND)
     else:
         yield Finding("models", "ok", f"{len(weights.MODELS)} files in {folder}")
