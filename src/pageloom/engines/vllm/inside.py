@@ -132,6 +132,7 @@ async def opened_inside(options: "VllmOptions", dialect: Dialect) -> AsyncIterat
         EngineUnavailable: it does not start, or does not pass its probes.
     """
     try:
+        from vllm.platforms import current_platform
         from vllm.v1.engine.async_llm import AsyncLLM
 
         from vllm import AsyncEngineArgs
@@ -153,7 +154,7 @@ async def opened_inside(options: "VllmOptions", dialect: Dialect) -> AsyncIterat
         mm_processor_cache_gb=0,
         scheduling_policy="priority",
         logits_processors=[OUR_GUARD if find_spec("pageloom_vllm") else STOCK_GUARD],
-        enforce_eager="cpu" in version,
+        enforce_eager=current_platform.is_cpu(),  # nothing there pays for its compilation
     )
     try:
         engine = await anyio.to_thread.run_sync(AsyncLLM.from_engine_args, arguments)
