@@ -7,7 +7,7 @@ otherwise than the model says; what differs is where numbers lie between the ope
 * SAM's windows and their filling are never cut out; attention reads the picture as it lies. So
   the linear layers before and after see 48 x 48 patches of a tile instead of 56 x 56.
 * Relative positions are one product with all distances per query, added inside the attention;
-  the bias of every pair of patches is never written (2.4 GB a layer for eight pages).
+  the bias of every pair of patches is never written (1.2 GB a layer and page).
 * The Qwen2 encoder's mask is a rule, not a matrix.
 * Pixels arrive as bytes; normalising them is a table with 256 entries.
 
