@@ -22,6 +22,7 @@ log = logging.getLogger(__name__)
 
 LOOK_S = 0.5
 STOP_S = 20.0
+HEALTH_S = 10.0  # a server that is merely busy answers sooner
 TETHER = Path(__file__).with_name("tether.py")
 
 
@@ -122,7 +123,7 @@ def _signal_group(leader: int, number: int) -> None:
 
 async def healthy(url: str) -> bool:
     """Whether a server says that it is well."""
-    timeout = aiohttp.ClientTimeout(total=3)
+    timeout = aiohttp.ClientTimeout(total=HEALTH_S)
     try:
         async with aiohttp.ClientSession(timeout=timeout) as session, session.get(f"{url}/health") as response:
             return response.status == 200

