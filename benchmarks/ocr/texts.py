@@ -1,4 +1,6 @@
-"""Running text for the drawn pages: written for this benchmark, with the numbers, marks and names that documents have."""
+"""Running text for the drawn pages, with the numbers, marks and names that documents have."""
+
+# ruff: noqa: E501 - a paragraph is one line, as the drawing breaks it
 
 CHINESE = """
 采购与验收管理办法（试行）
@@ -11,7 +13,7 @@ CHINESE = """
 第七条　“重大偏差”是指下列情形之一：（一）主要性能指标低于要求的95%；（二）交货期延误超过15日；（三）提供虚假的检测报告；（四）其他足以影响正常使用的缺陷。
 第八条　各部门应妥善保管采购档案，包括申请单、比价记录、合同、发票、验收单等，保存期限不少于10年。查询请登录 https://purchase.example.cn/archive，或致电0571-8800 1234。
 第九条　本办法由公司财务部负责解释，自2025年7月1日起施行。原《物资采购暂行规定》（2019年第8号）同时废止。
-秋天的江南，草木凋得慢，空气来得润，天的颜色显得淡，并且又时常多雨而少风。一个人夹在苏州、上海、杭州，或厦门、香港、广州的市民中间，混混沌沌地过去，只能感到一点点清凉。
+入冬以后，山里的雾气常常到中午才散。赶集的人背着竹篓，沿着溪边的石板路慢慢走，偶尔停下来歇一歇脚，顺便打听一句盐和布的价钱。
 温度传感器的测量范围为-40℃～+125℃，精度±0.5℃，供电电压3.3V，平均功耗低于12μA；采用I²C接口，地址为0x48，最高速率400kHz。
 """
 

@@ -87,7 +87,9 @@ def _owner(token: Token, boxes: Sequence[tuple[float, float, float, float]]) -> 
 
 def _plain(text: str) -> str:
     # Typographic quotes and dashes count as their ASCII forms, leader dots as three.
-    return re.sub(r"([.·_-])\1{3,}", r"\1\1\1", unicodedata.normalize("NFKC", text.translate(_FOLDED)).translate(_FOLDED))
+    return re.sub(
+        r"([.·_-])\1{3,}", r"\1\1\1", unicodedata.normalize("NFKC", text.translate(_FOLDED)).translate(_FOLDED)
+    )
 
 
 def _add(score: Score, truth: str, read: str) -> None:
