@@ -25,13 +25,13 @@ def to_rgb(picture: Image.Image) -> Image.Image:
 
 def _eight_bits(values: "NDArray[np.generic]") -> "NDArray[np.uint8]":
     """Deep grey or floats as 8 bits; white is the top of the smallest usual range (12, 16 bits, 0-1) that holds it."""
-    deep = np.nan_to_num(values.astype(np.float64))
+    deep = np.nan_to_num(values.astype(np.float32))
     low, high = float(deep.min()), float(deep.max())
     if low < 0:
         deep, high, low = deep - low, high - low, 0.0
     tops = (1.0, 255.0, 4095.0, 65535.0) if values.dtype.kind == "f" else (255.0, 4095.0, 65535.0)
     top = next((top for top in tops if high <= top), high)
-    return np.clip(deep * (255.0 / top) + 0.5, 0, 255).astype(np.uint8)
+    return np.asarray(np.clip(deep * (255.0 / top) + 0.5, 0, 255), np.uint8)
 
 
 def _on_ground(picture: Image.Image) -> Image.Image:

@@ -44,6 +44,8 @@ _FOREIGN = (
     RuntimeError,
 )
 
+_REDUCIBLE = frozenset({"L", "LA", "RGB", "RGBA", "CMYK", "YCbCr"})
+
 ASSUMED_DPI = 150.0
 # A dpi tag is believed when it makes a page between a visiting card and A2 in size.
 _BELIEVED_DPI = (50.0, 1250.0)
@@ -60,12 +62,14 @@ class _Frame:
         width, height: pixels as shown, after the EXIF turn.
         orientation: EXIF orientation, 1-8.
         dpi: horizontal and vertical, as believed; None where the tags say nothing or nonsense.
+        place: in the file, from 0.
     """
 
     width: int
     height: int
     orientation: int
     dpi: tuple[float, float] | None
+    place: int
 
 
 class ImageSource:
@@ -126,9 +130,10 @@ class ImageSource:
             for at in range(count):
                 if at:
                     self._seek(picture, at)
-                yield self._measured(picture)
+                if count == 1 or not _is_thumbnail(picture):
+                    yield self._measured(picture, at)
 
-    def _measured(self, picture: Image.Image) -> _Frame:
+    def _measured(self, picture: Image.Image, place: int) -> _Frame:
         width, height = picture.size
         if width * height > self._options.max_pixels:
             raise DocumentTooLarge(
@@ -140,7 +145,7 @@ class ImageSource:
         if orientation in _TURNS_SIDEWAYS:
             width, height = height, width
             dpi = (dpi[1], dpi[0]) if dpi else None
-        return _Frame(width, height, orientation, dpi)
+        return _Frame(width, height, orientation, dpi, place)
 
     def _orientation(self, picture: Image.Image) -> int:
         if self._kind == "image/heic":  # libheif has turned it already
@@ -188,14 +193,14 @@ class ImageSource:
         self, picture: Image.Image, number: int, frame: _Frame, size: tuple[int, int]
     ) -> tuple[Image.Image, bool]:
         """RGB of one frame, upright, at the wished size; and whether the file was cut short."""
-        if number > 1:
-            self._seek(picture, number - 1)
+        if frame.place:
+            self._seek(picture, frame.place)
         if self._kind == "image/jpeg":  # decode no more of it than will be kept
             sideways = frame.orientation in _TURNS_SIDEWAYS
             picture.draft("RGB", (size[1], size[0]) if sideways else size)
         cut = self._load(picture, number)
         try:
-            shown = to_rgb(picture)
+            shown = to_rgb(_reduced(picture, size, frame))
             if frame.orientation != 1:
                 shown = _turned(shown, frame.orientation)
             if shown.size != size:
@@ -231,6 +236,20 @@ def _allowing(max_pixels: int, *, cut: bool = False) -> Iterator[None]:
             yield
     finally:
         Image.MAX_IMAGE_PIXELS, ImageFile.LOAD_TRUNCATED_IMAGES = before
+
+
+def _is_thumbnail(picture: Image.Image) -> bool:
+    """Whether a TIFF frame is a small copy of another (NewSubfileType bit 0, TIFF 6.0 section 8)."""
+    tags = getattr(picture, "tag_v2", {})
+    kind = tags.get(254, 0)
+    return isinstance(kind, int) and bool(kind & 1)
+
+
+def _reduced(picture: Image.Image, size: tuple[int, int], frame: _Frame) -> Image.Image:
+    """A picture of many pixels made smaller by a whole factor, before colour conversion copies it several times."""
+    width, height = (size[1], size[0]) if frame.orientation in _TURNS_SIDEWAYS else size
+    factor = min(picture.width // width, picture.height // height)
+    return picture.reduce(factor) if factor > 1 and picture.mode in _REDUCIBLE else picture
 
 
 def _believed_dpi(picture: Image.Image) -> tuple[float, float] | None:

@@ -73,6 +73,8 @@ class PdfSource:
             raise PageNotFound(f"page {number}: the document has {len(self.pages)} pages")
         info = self.pages[number - 1]
         with self._page(number) as page:
+            if min(info.size.width, info.size.height) <= 0:
+                raise DamagedDocument(f"page {number}: its size cannot be told")
             text = self._reader.read(number, page, info.size)
             notes = self._losses(number, text)
             if target is None:

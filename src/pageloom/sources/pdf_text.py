@@ -97,6 +97,7 @@ def page_text(glyphs: Sequence[Glyph], counts: Counts, objects: PageObjects, siz
         objects: what else is drawn, points.
         size: of the page as shown.
     """
+    glyphs = with_true_sizes(_on_earth(glyphs, size))
     single = without_doubles(glyphs)
     counts.doubled = len(glyphs) - len(single)
     marked = mark_hidden(single, objects, size)
@@ -114,6 +115,35 @@ def page_text(glyphs: Sequence[Glyph], counts: Counts, objects: PageObjects, siz
         has_content=objects.drawn or bool(glyphs),
         size=size,
     )
+
+
+def _on_earth(glyphs: Sequence[Glyph], size: PageSize) -> list[Glyph]:
+    """Glyphs without those of broken matrices: at no place at all, or many pages away."""
+    far = 20 * max(size.width, size.height)
+    return [
+        glyph
+        for glyph in glyphs
+        if all(-far < value < far for value in glyph[1:9]) and glyph.style.size < far  # false for NaN
+    ]
+
+
+def with_true_sizes(glyphs: Sequence[Glyph]) -> Sequence[Glyph]:
+    """Glyphs of Type 3 fonts with the size they are seen at: there the font matrix scales, and the size may be 1."""
+    heights: dict[tuple[str, float], list[float]] = {}
+    for glyph in glyphs:
+        tall = max(glyph.x1 - glyph.x0, glyph.y1 - glyph.y0)
+        heights.setdefault((glyph.style.font, glyph.style.size), []).append(tall)
+    middle = {key: sorted(several)[len(several) // 2] for key, several in heights.items()}
+    # The middle glyph of any text is 0.45-0.75 em high, of large brackets and signs up to 2 em.
+    wrong = {key: tall / 0.6 for key, tall in middle.items() if tall > 2.5 * key[1]}
+    if not wrong:
+        return glyphs
+    return [
+        glyph._replace(
+            style=glyph.style._replace(size=wrong.get((glyph.style.font, glyph.style.size), glyph.style.size))
+        )
+        for glyph in glyphs
+    ]
 
 
 def fraction(box: Rect, size: PageSize) -> Box:
@@ -197,10 +227,12 @@ class _Layer:
         pdfium.FPDFText_GetMatrix(self.handle, index, _MATRIX)
         a, b, c, d = _MATRIX.a, _MATRIX.b, _MATRIX.c, _MATRIX.d
         ta, tb, tc, td, _, _ = self.to_shown
-        along = a * ta + b * tc, a * tb + b * td
+        ahead = a * ta + b * tc, a * tb + b * td
         up = c * ta + d * tc, c * tb + d * td
-        size = abs(pdfium.FPDFText_GetFontSize(self.handle, index)) * math.hypot(*up)
-        angle = math.degrees(math.atan2(along[1], along[0])) % 360.0
+        nominal = pdfium.FPDFText_GetFontSize(self.handle, index)
+        size = abs(nominal) * math.hypot(*up)
+        turn = 180.0 if nominal < 0 else 0.0  # a negative size turns the letters about
+        angle = (math.degrees(math.atan2(ahead[1], ahead[0])) + turn) % 360.0
         thing = ctypes.cast(address, pdfium.FPDF_PAGEOBJECT)
         mode = pdfium.FPDFTextObj_GetTextRenderMode(thing) if address else pdfium.FPDF_TEXTRENDERMODE_FILL
         font, bold, italic, mono = self._font(index)

@@ -270,3 +270,39 @@ def test_same_page_twice_is_the_same(pdf: Make) -> None:
     assert one.image is not None
     assert other.image is not None
     assert np.array_equal(one.image.rgb, other.image.rgb)
+
+
+def test_type_3_letters_have_the_size_they_are_seen_at(pdf: Make) -> None:
+    path = pdf("BT /T3 1 Tf 100 100 Td [(ab) -6 (ba)] TJ ET")
+    with pikepdf.open(path, allow_overwriting_input=True) as document:
+        shape = document.make_stream(b"8 0 0 0 6 8 d1 0 0 6 8 re f")
+        document.pages[0].obj.Resources.Font["/T3"] = pikepdf.Dictionary(
+            Type=pikepdf.Name("/Font"),
+            Subtype=pikepdf.Name("/Type3"),
+            FontBBox=pikepdf.Array([0, 0, 8, 8]),
+            FontMatrix=pikepdf.Array([1, 0, 0, 1, 0, 0]),
+            CharProcs=pikepdf.Dictionary(a=shape, b=shape),
+            Encoding=pikepdf.Dictionary(
+                Type=pikepdf.Name("/Encoding"),
+                Differences=pikepdf.Array([97, pikepdf.Name("/a"), pikepdf.Name("/b")]),
+            ),
+            FirstChar=97,
+            LastChar=98,
+            Widths=pikepdf.Array([8, 8]),
+        )
+        document.save(path)
+    lines = layer(path).lines
+    assert [line.text for line in lines] == ["abba"]
+    assert 8 <= lines[0].size <= 16
+
+
+def test_negative_font_size_turns_the_letters(pdf: Make) -> None:
+    line = layer(pdf("BT /F1 -12 Tf 1 0 0 1 200 150 Tm (About) Tj ET")).lines[0]
+    assert (line.text, line.angle) == ("About", 180)
+
+
+@pytest.mark.parametrize("matrix", ["1e30 0 0 1e30 0 0", "0 0 0 0 50 50", "1 0 0 1 9e9 9e9", "1e-9 0 0 1e-9 5 5"])
+@pytest.mark.timeout(30)
+def test_broken_matrices_cost_nothing(pdf: Make, matrix: str) -> None:
+    content = words("fine") + f"BT /F1 12 Tf {matrix} Tm (nowhere) Tj ET"
+    assert "fine" in texts(pdf(content))

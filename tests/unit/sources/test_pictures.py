@@ -230,3 +230,23 @@ def test_pillows_own_switches_are_put_back(tmp_path: Path) -> None:
     with pytest.raises(DocumentTooLarge):
         opened(tmp_path / "bomb.png")
     assert before == Image.MAX_IMAGE_PIXELS
+
+
+def test_thumbnail_in_a_tiff_is_no_page(tmp_path: Path) -> None:
+    small, large = Image.new("L", (20, 30), 90), Image.new("L", (200, 300), 180)
+    small.encoderinfo = {"tiffinfo": {254: 1}}
+    large.save(tmp_path / "camera.tiff", save_all=True, append_images=[small, large])
+    source = opened(tmp_path / "camera.tiff")
+    assert [page.number for page in source.pages] == [1, 2]
+    assert pixels(tmp_path / "camera.tiff", 2)[5, 5, 0] == 180
+
+
+@pytest.mark.parametrize("mode", ["L", "RGB", "RGBA", "CMYK", "1", "P"])
+def test_large_picture_is_brought_to_size_in_every_mode(tmp_path: Path, mode: str) -> None:
+    suffix = "tiff" if mode == "CMYK" else "png"
+    picture = Image.new("L", (3000, 2000), 255)
+    picture.paste(0, (0, 0, 1500, 1000))
+    picture.convert(mode).save(tmp_path / f"large.{suffix}")
+    rgb = pixels(tmp_path / f"large.{suffix}", target=Target(longest_px=600))
+    assert rgb.shape == (400, 600, 3)
+    assert (rgb[50, 50].max() < 60, rgb[350, 550].min() > 240) == (True, True)
