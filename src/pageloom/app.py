@@ -229,15 +229,20 @@ def _how(settings: Settings, name: str) -> HowToRead:
     factory = _factory(name)
     auto = settings.engine.name == "auto"
     text_only = name == TEXT_LAYER
+    ask = Ask(settings.read.task, settings.read.words)
+    printed = ask.task in {"markdown", "text"}
+    if not printed and factory.runs == "worker":
+        raise SettingsError(f"engine {name!r} does not know the task {ask.task!r}: only a language model does")
     target = factory.target
     if "dpi" in settings.read.model_fields_set:
         target = Target(settings.read.dpi, target.longest_px, target.shortest_px)
     return HowToRead(
         engine=name,
-        native=TEXT_LAYER if auto or text_only else None,
+        native=TEXT_LAYER if printed and (auto or text_only) else None,
         target=target,
         form=factory.image_form,
         text_only=_text_only_spec(settings) if text_only else None,
+        ask=ask,
         languages=settings.read.languages,
         attempts=settings.read.attempts,
         retries=RetryBudget(),

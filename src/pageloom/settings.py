@@ -65,6 +65,10 @@ class Read(Section):
         default="model", description="regions by the layout model or by rules only"
     )
     attempts: int = Field(default=3, ge=1, le=8, description="tries a page gets before it is failed")
+    task: Literal["markdown", "text", "figure", "locate", "custom"] = Field(
+        default="markdown", description="what is asked of a language model; others know markdown and text only"
+    )
+    words: str = Field(default="", description="the text to locate, or the question of task custom")
 
 
 class Workers(Section):

@@ -97,8 +97,6 @@ class Answer:
     def _remarks(self, parsed: Parsed, ended: Finish) -> Iterator[str]:
         if ended == "loop":
             yield "loop_cut"
-        if ended == "length":
-            yield "truncated"
         if self._detector.stale:
             yield "nothing_new"
         words = "\n".join(text_of(event.block) for event in parsed.events)

@@ -73,7 +73,7 @@ def test_6_a_table_cut_at_the_limit_leaks_no_token_and_is_closed() -> None:
     assert table.rows == 60
     assert not re.search(r"<\||｜", words(reading))
     assert fault_of(reading) == "length"
-    assert "truncated" in reading.notes
+    assert reading.finish == "length"
 
 
 def test_7_a_table_of_twenty_columns_keeps_its_last_two() -> None:
