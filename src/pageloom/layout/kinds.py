@@ -8,7 +8,7 @@ from pageloom.layout.drafts import Draft
 from pageloom.layout.formulas import word_share
 from pageloom.layout.pieces import Frame, cjk_share
 from pageloom.layout.regions import FoundRegion, Kind
-from pageloom.layout.rows import BULLET, MARKER, STOPS
+from pageloom.layout.rows import ADDRESS, BULLET, MARKER, STOPS
 
 NUMBERED = re.compile(r"(?P<number>\d{1,2}(?:\.\d{1,2}){0,4})[.．、:]?\s+(?=[^\W\d_]|[\"“«(])")
 CHAPTER = re.compile(
@@ -113,7 +113,7 @@ def _name(draft: Draft, drafts: Sequence[Draft], place: int, setting: Setting) -
 
 def _code(draft: Draft, setting: Setting) -> bool:
     if setting.exact and all(row.mono for row in draft.rows):
-        return len(draft.rows) > 1 or len(draft.text) > 20
+        return (len(draft.rows) > 1 or len(draft.text) > 20) and not ADDRESS.search(draft.text)
     lines = sum(bool(CODE_LINE.search(row.text)) for row in draft.rows)
     return len(draft.rows) >= 3 and lines >= 0.6 * len(draft.rows)
 
@@ -148,7 +148,7 @@ def _heading(draft: Draft, drafts: Sequence[Draft], place: int, setting: Setting
     text = draft.text.strip()
     if len(draft.rows) > 4 or not 1 < len(text) <= LONGEST_HEADING or not any(char.isalpha() for char in text):
         return False
-    if re.match(BULLET, text) or text.endswith((",", "，", "；", ";", "、")):
+    if re.match(rf"{BULLET}|[*†‡]", text) or text.endswith((",", "，", "；", ";", "、")):
         return False
     if word_share(text) < 0.4 and cjk_share(text) < 0.4 and not CHAPTER.match(text):
         return False

@@ -22,6 +22,7 @@ ENTRY_HEAD = re.compile(rf"{MARKER.pattern}|\s*\[[^\]]{{1,12}}\]|\s*\d{{1,3}}\s+
 CLAUSE = re.compile(
     r"\d{1,2}(?:[.．]\d{1,2}){1,3}[.．]?\s*(?=[^\W\d])|第\s*[一二三四五六七八九十百\d]+\s*[章节条]|§+\s*\d"
 )
+ADDRESS = re.compile(r"\w@\w|https?:|www\.|[\w-]+\.(?:com|org|net|edu)\b")
 STOPS = tuple(".!?:;。！？：；…”\"'」』）)")
 
 
@@ -128,7 +129,9 @@ def program_runs(rows: Sequence[Row]) -> list[tuple[int, int]]:
             runs[-1] = (runs[-1][0], place + 1)
         else:
             runs.append((place, place + 1))
-    return [(first, after) for first, after in runs if after - first > 1]
+    # Addresses of people and pages are set in such type too.
+    long = [(first, after) for first, after in runs if after - first > 1]
+    return [run for run in long if not any(ADDRESS.search(row.text) for row in rows[slice(*run)])]
 
 
 def paragraphs(rows: Sequence[Row], column: Column) -> list[list[Row]]:

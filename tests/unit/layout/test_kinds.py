@@ -93,6 +93,14 @@ def test_code_keeps_lines_and_indentation() -> None:
     assert code.text.splitlines() == ["def add(a, b):", "    return a + b", "}", "print(add(1, 2))"]
 
 
+def test_mail_addresses_in_monospaced_type_are_no_program() -> None:
+    sheet = Sheet()
+    body(sheet, 200)
+    sheet.line(60, 100, "first.writer@example.org", mono=True)
+    sheet.line(60, 113, "second@example.org", mono=True)
+    assert "code" not in kinds(sheet.blocks())
+
+
 def test_a_page_typed_in_one_monospaced_font_is_no_program() -> None:
     sheet = Sheet()
     for number, text in enumerate(prose("A", 12, 86)):
