@@ -15,6 +15,7 @@ from pageloom.errors import EngineUnavailable, ExportError, ModelsMissing, Setti
 from pageloom.model.document import DocumentHead, EngineName, PagedDocument
 from pageloom.model.image import Target
 from pageloom.model.job import Input, Opened, PageTask, RunEvent
+from pageloom.model.reading import Ask
 from pageloom.pipeline.askers import Asker, Events, LoopAsker, WorkerAsker, unheard
 from pageloom.pipeline.choose import AUTO, CPU_ENGINE, Choice, Told, candidates, first_opened, likely
 from pageloom.pipeline.ladder import RetryBudget
