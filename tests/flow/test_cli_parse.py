@@ -46,7 +46,8 @@ def _elsewhere(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 @pytest.fixture
 def scripted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
-    """Take the scripted engine, with this script."""
+    """Take the scripted engine, with this script, and without the CPU engine's help for pages that it spoils."""
+    monkeypatch.setenv("PAGELOOM_MODELS__FOLDER", str(tmp_path / "no models"))
 
     def take(script: str) -> None:
         (tmp_path / "script.toml").write_text(script)
@@ -186,6 +187,7 @@ def test_stdin_goes_in_and_one_format_comes_out(
         (["letter.pdf", "--set", "read.dpi"], "NAME=VALUE"),
         (["letter.pdf", "--engine", "none"], "no engine named"),
         (["letter.pdf", "--join", "a/b"], "plain name"),
+        (["letter.pdf", "-o", "b.pdf/results"], "cannot be written"),
         (["letter.pdf", "--nonsense"], "--nonsense"),
         ([], "FILE"),
     ],
@@ -200,6 +202,18 @@ def test_a_wrong_command_line_is_told_and_does_nothing(
     assert message in err
     assert "Traceback" not in err
     assert not Path("out").exists()
+
+
+def test_a_disk_that_refuses_one_document_costs_no_other(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_pdf(tmp_path / "in" / "a" / "bad.pdf")
+    write_pdf(tmp_path / "in" / "good.pdf")
+    Path("out").mkdir()
+    Path("out/a").write_text("a file where a folder is needed")
+    assert main(["parse", "in", "--json"]) == 3
+    told = capsys.readouterr()
+    assert [entry["status"] for entry in json.loads(told.out)["inputs"]] == ["refused", "done"]
+    assert "export_error" in told.err
+    assert "Traceback" not in told.err
 
 
 def test_missing_models_name_the_command_that_brings_them(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

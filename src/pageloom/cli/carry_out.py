@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 import shutil
 import signal
 import sys
@@ -14,7 +15,7 @@ from pageloom import app
 from pageloom.cli.desk import Desk, Writing
 from pageloom.cli.display import Display
 from pageloom.cli.exits import Exit
-from pageloom.cli.inputs import STDIN, Found, Gathered, gather
+from pageloom.cli.inputs import STDIN, Found, Gathered, gather, shown
 from pageloom.cli.naming import document_name, safe_name, stems
 from pageloom.cli.reading import read_all
 from pageloom.cli.report import Report
@@ -79,6 +80,15 @@ def _agree(wish: Wish) -> None:
         raise SettingsError("-o - and --json would both write to stdout: give one of them")
     if wish.join is not None:
         document_name(wish.join)
+    if not wish.to_stdout:
+        _writable(Path(wish.output))
+
+
+def _writable(folder: Path) -> None:
+    """Said before hours of reading, not after them."""
+    there = next(path for path in (folder, *folder.absolute().parents) if path.exists())
+    if not there.is_dir() or not os.access(there, os.W_OK):
+        raise SettingsError(f"results cannot be written to {shown(folder)}: {shown(there)} is no folder to write to")
 
 
 def _desks(settings: Settings, wish: Wish, found: Sequence[Found], folder: Path) -> tuple[Desk, ...]:

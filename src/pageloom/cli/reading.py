@@ -10,8 +10,9 @@ from typing import assert_never
 from pageloom import app
 from pageloom.cli.desk import Desk
 from pageloom.cli.display import Display
+from pageloom.cli.inputs import shown
 from pageloom.cli.report import Report
-from pageloom.errors import PageloomError
+from pageloom.errors import ExportError, PageloomError
 from pageloom.model.job import Finished, Input, Opened, PageDone, Refused, RunEvent
 from pageloom.settings import Settings
 
@@ -78,7 +79,18 @@ def _taken_up(desks: Iterable[Desk], display: Display) -> dict[str, Desk]:
 
 
 def _take(event: RunEvent, desks: Mapping[str, Desk], display: Display) -> None:
+    """What an event means for its desk; a disk that refuses to be written ends that document only."""
     desk = desks[event.input.key]
+    if desk.outcome.error:
+        return
+    try:
+        _put(event, desk, display)
+    except OSError as error:
+        desk.outcome.refuse(ExportError(f"results cannot be written to {shown(desk.stem.parent)}: {error.strerror}"))
+        display.ended(desk.outcome)
+
+
+def _put(event: RunEvent, desk: Desk, display: Display) -> None:
     match event:
         case Opened():
             desk.opened(event.head, event.numbers)
