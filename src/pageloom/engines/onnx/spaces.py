@@ -26,6 +26,7 @@ _SURELY_TOGETHER = 0.35
 _MOSTLY_CLOSE = 0.75  # of the gaps between letters
 _EM_APART = 0.8
 _EM_OF_MARK = 0.5
+_EM_SPACE = 0.36  # a space between Latin words in Chinese text
 _EM_WIDE_MARK = 0.45
 
 
@@ -133,7 +134,7 @@ def _pitch(letters: Sequence[Glyph], width: int) -> float:
 def _spacing(pairs: Sequence[_Pair], pitch: float) -> list[bool]:
     said = [pair.gap for pair in pairs if pair.latin and pair.space]
     unsaid = [pair.gap for pair in pairs if pair.latin and not pair.space]
-    usual = float(np.median(said)) if len(said) >= 2 else 0.0
+    usual = float(np.median(said)) if len(said) >= 2 else _EM_SPACE * pitch
     close = [gap for gap in unsaid if gap < _SURELY_APART * usual]
     if len(close) < _MOSTLY_CLOSE * len(unsaid):
         usual = 0.0  # letters set widely apart tell nothing
