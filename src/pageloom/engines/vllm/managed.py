@@ -53,18 +53,24 @@ class ManagedEngine:
                 yield event
 
     async def _any_dead(self) -> bool:
-        """Whether a server has ended, or lives without its engine; such a one is stopped."""
-        if self._lock.locked():  # it has, and is being started again: not to be taken for an unwell one
+        """Whether a server has ended, or lives without its engine; such a one is stopped.
+
+        Looked at one page after the other, and not while a server is being started again: that one is not well either.
+        """
+        seen = [child.starts for child in self.children]
+        async with self._lock:
+            if seen != [child.starts for child in self.children]:
+                return True
+            return any([await self._ended(child) for child in self.children])
+
+    async def _ended(self, child: Child) -> bool:
+        if not child.running:
             return True
-        dead = False
-        for child in self.children:
-            if not child.running:
-                dead = True
-            elif not await healthy(child.url) and not await healthy(child.url):
-                log.warning("server is not well, it is stopped", extra={"url": child.url})
-                await child.stop()
-                dead = True
-        return dead
+        if await healthy(child.url) or await healthy(child.url):
+            return False
+        log.warning("server is not well, it is stopped", extra={"url": child.url})
+        await child.stop()
+        return True
 
     async def _revive(self) -> None:
         """Start the dead servers again.
