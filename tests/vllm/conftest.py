@@ -78,8 +78,8 @@ def managed(
         canary=False,
         extra=("--distributed-executor-backend", "uni", "--max-num-queued-reqs", str(QUEUED)),
         logs=tmp_path_factory.mktemp("logs"),
-        first_token_s=300,
-        stall_s=120,
+        first_token_s=600,
+        stall_s=300,
     )
     with portal.wrap_async_context_manager(FACTORY.open(options)) as engine:
         yield engine  # type: ignore[misc]
@@ -96,8 +96,8 @@ def inside(checkpoint: Path, portal: BlockingPortal) -> Iterator[InsideEngine]:
         dtype="float32",
         sequences=2,
         canary=False,
-        first_token_s=300,
-        stall_s=120,
+        first_token_s=600,
+        stall_s=300,
     )
     with portal.wrap_async_context_manager(FACTORY.open(options)) as engine:
         yield engine  # type: ignore[misc]

@@ -111,7 +111,7 @@ class Server:
             except orjson.JSONDecodeError:
                 return None
 
-    async def post(self, path: str, body: Mapping[str, Any], timeout_s: float = 60.0) -> tuple[int, Any]:
+    async def post(self, path: str, body: Mapping[str, Any], timeout_s: float = 300.0) -> tuple[int, Any]:
         """Status and JSON of a POST (None where it is not JSON).
 
         Raises:
