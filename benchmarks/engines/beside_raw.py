@@ -54,11 +54,10 @@ def jpegs(count: int) -> list[EncodedImage]:
     return [EncodedImage(base64.b64decode(url.split(",", 1)[1]), *A4_PX) for url in pages(count)]
 
 
-async def raw(url: str, model: str, pages: list[EncodedImage], tokens: int, at_once: int) -> tuple[float, list[int]]:
+async def raw(url: str, bodies: list[bytes], at_once: int) -> tuple[float, list[int]]:
     """Seconds for all pages, and the tokens of each."""
     gate = asyncio.Semaphore(at_once)
     written: list[int] = []
-    bodies = [_raw_body(model, page, tokens) for page in pages]
     connector = aiohttp.TCPConnector(limit=0)
     async with aiohttp.ClientSession(connector=connector, timeout=aiohttp.ClientTimeout(total=600)) as session:
 
@@ -75,7 +74,7 @@ async def raw(url: str, model: str, pages: list[EncodedImage], tokens: int, at_o
 JSON = {"Content-Type": "application/json"}
 
 
-def _raw_body(model: str, page: EncodedImage, tokens: int) -> bytes:
+def raw_body(model: str, page: EncodedImage, tokens: int, *, scores: bool) -> bytes:
     url = "data:image/jpeg;base64," + base64.b64encode(page.jpeg).decode()
     content = [{"type": "image_url", "image_url": {"url": url}}, {"type": "text", "text": WORDS}]
     body = {
@@ -86,6 +85,8 @@ def _raw_body(model: str, page: EncodedImage, tokens: int) -> bytes:
         "skip_special_tokens": False,
         "vllm_xargs": GUARD,
     }
+    if scores:
+        body |= {"logprobs": True, "top_logprobs": 0}
     return json.dumps(body).encode()
 
 
@@ -116,7 +117,7 @@ async def compare(url: str, tokens: int, levels: list[int], scale: float) -> lis
         without = await opening.engine("", max(levels), logprobs=False)
         model = with_scores.name.model
         await ours(with_scores, pages[:8], 64, 8)
-        await raw(url, model, pages[:8], 64, 8)
+        await raw(url, [raw_body(model, page, 64, scores=False) for page in pages[:8]], 8)
         for level in levels:
             some = pages[: max(level, int(PAGES.get(level, 4 * level) * scale))]
             rows.append(await _row(url, model, {"ours": with_scores, "ours, no scores": without}, some, tokens, level))
@@ -130,12 +131,16 @@ async def _row(
     best: dict[str, float] = {}
     counts: dict[str, int] = {}
     cpu: dict[str, float] = {}
-    order = ["raw", *engines] * 2
+    bodies = {
+        "raw": [raw_body(model, page, tokens, scores=False) for page in pages],
+        "raw, scores": [raw_body(model, page, tokens, scores=True) for page in pages],
+    }
+    order = [*bodies, *engines] * 2
     random.Random(level).shuffle(order)
-    for way in order if level > 1 else ["raw", *engines]:
+    for way in order if level > 1 else [*bodies, *engines]:
         began = time.process_time()
-        if way == "raw":
-            seconds, written = await raw(url, model, pages, tokens, level)
+        if way in bodies:
+            seconds, written = await raw(url, bodies[way], level)
         else:
             seconds, written = await ours(engines[way], pages, tokens, level)
         used = (time.process_time() - began) / len(pages) * 1000
@@ -146,8 +151,8 @@ async def _row(
         "in flight": level,
         "pages": len(pages),
         **{f"{way}, pages/s": round(rate, 3) for way, rate in best.items()},
-        "ours / raw": round(best["ours"] / best["raw"], 3),
-        "no scores / raw": round(best["ours, no scores"] / best["raw"], 3),
+        "ours / raw, scores": round(best["ours"] / best["raw, scores"], 3),
+        "ours, no scores / raw": round(best["ours, no scores"] / best["raw"], 3),
         "tokens": counts,
         "client CPU ms a page": {way: round(ms, 1) for way, ms in cpu.items()},
     }

@@ -97,7 +97,7 @@ class Server:
         self.limits = limits
         self._session = session
 
-    async def get(self, path: str, timeout_s: float = 5.0) -> Any:  # noqa: ANN401 - JSON
+    async def get(self, path: str, timeout_s: float = 30.0) -> Any:  # noqa: ANN401 - JSON
         """JSON of a GET, or None when the server answers with anything but 200 and JSON.
 
         Raises:
