@@ -21,6 +21,7 @@ State = Literal["readable", "blank", "low_contrast", "blurred", "too_small"]
 WINDOW_PX = 31  # ground and ink are told apart inside this window: some two lines of print at 150 dpi
 TOP_PIXELS = 64  # contrast is the mean of the strongest pixels, so that a page with three words still has it
 LEAST_CONTRAST = 22.0  # of 255; the palest readable pages have 150, print on thermal paper 80
+DUST_CONTRAST = 60.0  # of 255; a few marks weaker than this are dust: the paper is then judged without them
 LEAST_MARK = 7.0  # of 255; weaker marks are compression noise
 NOISE_MARKS = 3.2  # times the median local contrast: pure noise has 2, paper grain up to 3
 NOISY = 1.0  # of 255, standard deviation of the pixel noise above which contrast is measured on smoothed pixels
@@ -34,13 +35,13 @@ SMALL_PX = 700  # an A4 page of 60 dpi: letters of 10 points have 5 px there
 TINY_SHAPES = 60  # fewer shapes are specks and dots, not a page of text
 
 
-def judge(rgb: "Pixels", *, has_content: bool) -> tuple[State, dict[str, float]]:
+def judge(rgb: "Pixels", *, has_content: bool) -> tuple[State, dict[str, float]]:  # noqa: ARG001 - see below
     """Whether a page can be read, and the numbers that say so.
 
     Args:
         rgb: uint8 [H, W, 3], the page as drawn.
-        has_content: whether the source names text or images on the page; marks that only it and a few faint shapes
-            speak for are then called low contrast, not blank paper.
+        has_content: whether the source names text or images on the page. It decides nothing: every page of a scanned
+            PDF has its image, empty paper too.
 
     Returns:
         State and measured values: `contrast` (0-255), `noise` (standard deviation, 0-255), `edge_px` (sigma of the
@@ -58,8 +59,8 @@ def judge(rgb: "Pixels", *, has_content: bool) -> tuple[State, dict[str, float]]
     shapes = int((heights > LETTER_PX).sum())
     height = float(np.median(heights)) if len(heights) else 0.0
     measured |= {"shapes": float(shapes), "letter_px": height}
-    if contrast < LEAST_CONTRAST:
-        faint = shapes >= LEAST_SHAPES and (has_content or shapes * 2 >= len(heights))
+    if contrast < DUST_CONTRAST and _strong(ink) < LEAST_SHAPES:
+        faint = shapes >= LEAST_SHAPES and shapes * 2 >= len(heights)
         return ("low_contrast" if faint else "blank"), measured
     edge = _edge(calm, ink)
     measured["edge_px"] = round(edge, 2)
@@ -109,6 +110,12 @@ def _heights(ink: "Grey", contrast: float) -> "NDArray[np.int32]":
     height, width, area = stats[:, cv2.CC_STAT_HEIGHT], stats[:, cv2.CC_STAT_WIDTH], stats[:, cv2.CC_STAT_AREA]
     kept = (height >= 2) & (area >= 3) & (height < 0.4 * ink.shape[0] + 20) & (width < 0.6 * ink.shape[1] + 20)
     return np.asarray(height[kept], np.int32)
+
+
+def _strong(ink: "Grey") -> int:
+    """Shapes as high as letters that are dark enough to be read."""
+    _, _, stats, _ = cv2.connectedComponentsWithStats((ink >= LEAST_CONTRAST).astype(np.uint8), connectivity=8)
+    return int((stats[1:, cv2.CC_STAT_HEIGHT] > LETTER_PX).sum())
 
 
 def _edge(grey: "Grey", ink: "Grey") -> float:

@@ -104,6 +104,14 @@ def test_one_word_on_a_page_is_not_blank() -> None:
     assert state(rgb) == "readable"
 
 
+def test_dust_and_the_other_side_shining_through_are_no_print() -> None:
+    other_side = cv2.GaussianBlur(faded(page(), 0.04, paper=225)[:, ::-1], (0, 0), 2.0)
+    rgb = noisy(other_side, 1.5)
+    for x, y in ((100, 200), (400, 90), (333, 700)):
+        cv2.circle(rgb, (x, y), 2, (190, 190, 190), -1)
+    assert state(rgb) == "blank"
+
+
 @pytest.mark.shared
 def test_no_readable_page_of_a_sample_is_refused(shared_data: Path) -> None:
     poor = {}
