@@ -48,8 +48,10 @@ def ring(
     cv2.addWeighted(over, 0.8, rgb, 0.2, 0, rgb)
 
 
-@pytest.mark.parametrize("colour", [RED, BLUE, (225, 70, 80), (70, 50, 160)])
-@pytest.mark.parametrize("axes", [(110, 110), (130, 85), (75, 75)])
+@pytest.mark.parametrize(
+    ("colour", "axes"),
+    [(RED, (110, 110)), (BLUE, (130, 85)), ((225, 70, 80), (75, 75)), ((70, 50, 160), (110, 110))],
+)
 def test_rings_and_ovals_are_found_where_they_are(colour: tuple[int, int, int], axes: tuple[int, int]) -> None:
     rgb = paper()
     ring(rgb, 700, 1200, colour, axes)

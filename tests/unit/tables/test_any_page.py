@@ -27,7 +27,7 @@ def rulings(draw: st.DrawFn) -> Ruling:
     return Ruling(a, at, b, at) if draw(st.booleans()) else Ruling(at, a, at, b)
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(st.lists(lines(), max_size=40), st.lists(rulings(), max_size=25), st.booleans())
 def test_cells_never_overlap_and_words_are_kept(several: list[TextLine], rules: list[Ruling], proposed: bool) -> None:
     page = LayoutPage(1, PageSize(500, 700), tuple(several), rulings=tuple(rules), basis="text-layer")

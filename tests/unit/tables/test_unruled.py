@@ -59,6 +59,15 @@ def test_two_columns_between_rules_are_a_table(sheet: Sheet, tools: TableTools) 
     assert (found.block.rows, found.block.columns) == (6, 2)
 
 
+def test_rows_parted_by_rules_may_hold_words_only(sheet: Sheet, tools: TableTools) -> None:
+    for r in range(5):
+        sheet.write(100, 200 + 40 * r, f"kind {'abcde'[r]}")
+        sheet.write(400, 200 + 40 * r, "garden market river")
+    sheet.rules = [(90, 192 + 40 * r, 700, 192 + 40 * r) for r in range(6)]
+    (found,) = find_tables(sheet.vector(), [], tools)
+    assert (found.block.rows, found.block.columns) == (5, 2)
+
+
 def test_columns_of_running_text_are_no_table(sheet: Sheet, tools: TableTools) -> None:
     for r in range(25):
         for x in (40, 360, 680):

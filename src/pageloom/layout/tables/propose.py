@@ -106,7 +106,15 @@ def _between_rules(
             inside = visual_rows([p for p in pieces if rect.holds(*p.rect.center)])
             page = Rect.around(p.rect for p in pieces)
             only = rect.intersection(page) > ONLY * page.area
-            found.append(Proposal(rect, strong=True, columns=columned(inside, height), rules=len(family), only=only))
+            found.append(
+                Proposal(
+                    rect,
+                    strong=True,
+                    columns=columned(inside, height, ruled=len(family) >= 4),
+                    rules=len(family),
+                    only=only,
+                )
+            )
     return found
 
 
@@ -210,8 +218,14 @@ def _with_label_below(rect: Rect, rows: Sequence[Sequence[Piece]], pieces: Seque
     return rect
 
 
-def columned(rows: Sequence[Sequence[Piece]], height: float) -> Columns:
-    """How rows keep to columns: stretches of x between gaps that (nearly) all rows leave free."""
+def columned(rows: Sequence[Sequence[Piece]], height: float, *, ruled: bool = False) -> Columns:
+    """How rows keep to columns: stretches of x between gaps that (nearly) all rows leave free.
+
+    Args:
+        rows: of text, each from left to right.
+        height: of a text line, px.
+        ruled: rules part the rows, so that two columns of words are entries too.
+    """
     pieces = [p for row in rows for p in row]
     spans = columns_of(rows, height) if pieces else []
     if len(spans) < 2:
@@ -222,7 +236,7 @@ def columned(rows: Sequence[Sequence[Piece]], height: float) -> Columns:
     filled = sum(len(row) for row in several) / max(1, len(several) * len(spans))
     running = sum(len(row) == 1 and len(row[0].text) > SHORT and row[0].rect.x1 > spans[1][0] for row in rows)
     formulas = sum(bool(FORMULA.search(p.text)) for p in pieces) / len(pieces)
-    tabular = numbers >= 0.25 or (short >= 0.85 and len(spans) >= 3)
+    tabular = numbers >= 0.25 or (short >= 0.85 and len(spans) >= 3) or (ruled and short >= 0.6)
     if not tabular or filled < 0.4 or running > 0.25 * len(rows) or formulas >= 0.3:
         return Columns(0, len(rows), filled)
     return Columns(len(spans), len(several), filled, len(several) / len(rows))
