@@ -23,8 +23,10 @@ from pageloom.layout.rows import column_of, paragraphs, program_runs, rows_of
 from pageloom.layout.sideways import margin_notes
 from pageloom.layout.tables import TableTools
 from pageloom.model.blocks import Block
+from pageloom.model.image import Ruling
 
 Mode = Literal["model", "rules"]
+LONG_LINE = 4.0  # heights of a text line; shorter strokes of a scan are parts of letters and underlines
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,12 +61,13 @@ def compose(page: LayoutPage, tools: LayoutTools) -> tuple[Block, ...]:
     found = find_islands(page, frame, sealed.rest, seen, tools.tables)
     if not pieces:
         return built(page, [Draft(kind=island.kind, island=island) for island in [*found.islands, *sealed.islands]])
-    furnished = split_furniture(pieces, found.rest, frame, Seen(seen, page.rulings))
+    drawn = _drawn_lines(page, tools.tables)
+    furnished = split_furniture(pieces, found.rest, frame, Seen(seen, drawn))
     exact = page.basis == "text-layer"
     setting = Setting(frame, common_em(pieces), exact, seen)
     how = Cutting(
         common_em(found.rest or pieces),
-        uprights_of(page.rulings, frame.width, frame.height),
+        uprights_of(drawn, frame.width, frame.height),
         is_rtl("".join(piece.text for piece in pieces)),
     )
     flat = join_initials([piece for piece in furnished.rest if piece.flat])
@@ -77,6 +80,23 @@ def compose(page: LayoutPage, tools: LayoutTools) -> tuple[Block, ...]:
     feet = [Draft([row], kind=kind) for kind, row in furnished.feet]
     aside = margin_notes([piece for piece in furnished.rest if not piece.flat], frame)
     return built(page, [*heads, *_stamped(body, sealed.islands), *aside, *feet])
+
+
+def _drawn_lines(page: LayoutPage, tables: TableTools) -> tuple[Ruling, ...]:
+    """Straight lines of a page: the PDF's own, else the long ones among its pixels, put upright."""
+    if page.rulings or page.image is None:
+        return page.rulings
+    sight = tables.sight(page)
+    lines = []
+    for segment in sight.segments:
+        if segment.length > LONG_LINE * sight.height:
+            x = (segment.x0 + segment.x1) / 2 / sight.frame.width
+            y = (segment.y0 + segment.y1) / 2 / sight.frame.height
+            if segment.flat:
+                lines.append(Ruling(segment.x0 / sight.frame.width, y, segment.x1 / sight.frame.width, y))
+            else:
+                lines.append(Ruling(x, segment.y0 / sight.frame.height, x, segment.y1 / sight.frame.height))
+    return tuple(lines)
 
 
 def _stamped(body: list[Draft], seals: Sequence[Island]) -> list[Draft]:
