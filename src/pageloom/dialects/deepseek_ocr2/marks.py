@@ -235,7 +235,9 @@ class Marks:
         if fault:
             self.current.notes.append(fault)
             self.notes.append(fault)
-            if label.lower() not in LABELS:
+            if not label:
+                self.current.label = None
+            elif label.lower() not in LABELS:
                 self.current.label = "text"
                 self._say(f"{label}\n")
 
