@@ -250,7 +250,8 @@ class Marks:
 def boxes_of(text: str) -> tuple[Box, ...] | None:
     """The boxes of a `<|det|>` field, or None when it is anything but `[[x1, y1, x2, y2], ...]` in whole numbers 0-999.
 
-    The model sometimes rounds to 1000 (seen in public outputs); that is the edge. Swapped corners are put right; the flat form `[x1, y1, x2, y2]` is taken too. Never evaluated.
+    The model sometimes rounds to 1000 (seen in public outputs); that is the edge. Swapped corners are put right; the
+    flat form `[x1, y1, x2, y2]` is taken too. Never evaluated.
     """
     if len(text) > MAX_BOXES_TEXT:
         return None
