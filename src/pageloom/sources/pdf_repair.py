@@ -60,9 +60,10 @@ def rewrite(path: Path, password: str | None, max_pages: int) -> Rewritten:
             incomplete = frozenset(
                 number for number, page in enumerate(document.pages, start=1) if _lacks_parts(page.obj)
             )
+            complaints = len(document.get_warnings())  # saving adds some about streams that are read anyhow
             out = io.BytesIO()
             document.save(out, object_stream_mode=pikepdf.ObjectStreamMode.disable, encryption=False)
-            return Rewritten(out.getvalue(), document.is_encrypted, form, len(document.get_warnings()), incomplete)
+            return Rewritten(out.getvalue(), document.is_encrypted, form, complaints, incomplete)
         except _FOREIGN as error:
             raise _damaged(error) from error
 
