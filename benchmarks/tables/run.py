@@ -1,6 +1,6 @@
 """Table quality of the embedded engine: TEDS of the development tables and of our own.
 
-    python benchmarks/tables/run.py [--data ../shared/data/dev] [--score ../shared/tools/score.py] [--own-only] [--seed 11]
+    python benchmarks/tables/run.py [--data FOLDER] [--score FILE] [--own-only] [--seed 11]
 
 Every file goes through the whole engine (finding lines, reading, layout, tables); the best table of the page counts.
 """
