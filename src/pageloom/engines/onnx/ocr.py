@@ -27,6 +27,7 @@ UNSURE = 0.95
 # The tiny model knows no kana and few Traditional characters, and is too sure of what it puts in their place.
 UNSURE_BEYOND_TINY = 0.985
 PAGE_UNSURE = 0.90
+SURE_ACCENT = 0.7  # real accents on French pages have .73 and more, imagined ones .3-.6
 SAMPLES = 12  # lines read by the small model before it reads a whole page
 MUTE_SAMPLE = 0.6
 NOISE = 0.5  # PaddleOCR drops what is read below this
@@ -144,7 +145,7 @@ class _Cascade:
     def _improve(self, limit: float, places: Sequence[int] | None = None) -> None:
         for place in range(len(self._lines)) if places is None else places:
             line = self._lines[place]
-            if line.said.score < limit and place not in self._again:
+            if (line.said.score < limit or _odd_accents(line.said)) and place not in self._again:
                 self._again.add(place)
                 self._lines[place] = _reading(line.quad, self._crops[place], self._ocr.small)
 
@@ -176,6 +177,11 @@ def text_line(line: ReadLine, corners: Floats, dpi: float) -> TextLine:
         size=across * 72.0 / dpi * SIZE_OF_BOX,
         angle=float(line.angle),
     )
+
+
+def _odd_accents(said: Said) -> bool:
+    """Whether an accented or Greek letter stands there that may be a speck over a plain one ("Seqüence")."""
+    return any("\u00c0" <= glyph.text <= "\u03ff" and glyph.probability < SURE_ACCENT for glyph in said.glyphs)
 
 
 def _reading(quad: Quad, crop: Pixels, recogniser: Recogniser) -> ReadLine:
