@@ -11,7 +11,7 @@ from pageloom.dialects.deepseek_ocr2.views import WAYS, tiling, visual_tokens
 from pageloom.engines.transformers.guard import banned
 from pageloom.model.reading import Decoding
 
-pytestmark = pytest.mark.vllm
+pytestmark = [pytest.mark.vllm, pytest.mark.timeout(900)]  # a start takes minutes on a busy machine
 SIDE = st.integers(1, 6000)
 
 

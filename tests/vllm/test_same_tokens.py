@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pageloom.engines.vllm.inside import InsideEngine
     from pageloom.engines.vllm.managed import ManagedEngine
 
-pytestmark = pytest.mark.vllm
+pytestmark = [pytest.mark.vllm, pytest.mark.timeout(900)]  # a start takes minutes on a busy machine
 TOKENS = 64
 
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from pageloom.engines.vllm.managed import ManagedEngine
 
-pytestmark = pytest.mark.vllm
+pytestmark = [pytest.mark.vllm, pytest.mark.timeout(900)]  # a start takes minutes on a busy machine
 
 
 def asked(number: int, tokens: int = 24, priority: int = 0, size: tuple[int, int] = SMALL) -> PageRequest:
