@@ -145,7 +145,11 @@ def _opened(path: Path, password: str | None) -> tuple[pikepdf.Pdf, bytes]:
         content = io.BytesIO(path.read_bytes()[skipped:])
     for form in (NO_PASSWORD, *(password_forms(password) if password else ())):
         try:
-            return pikepdf.open(content, password=form, suppress_warnings=True), form
+            document = pikepdf.open(content, password=form, suppress_warnings=True)
+            # Writers that were given no owner password leave it empty: a formality that must not unlock the file.
+            if form != NO_PASSWORD or not document.is_encrypted or document.user_password_matched:
+                return document, form
+            document.close()
         except pikepdf.PasswordError:
             continue
         except _FOREIGN as error:

@@ -57,6 +57,15 @@ def test_every_encryption_opens_with_its_password_only(pdf: Make, revision: int)
     source.close()
 
 
+def test_empty_owner_password_unlocks_nothing(pdf: Make) -> None:
+    path = pdf(words("Secret"), **locked("open me", 6, owner=""))
+    with pytest.raises(PasswordRequired):
+        opened(path)
+    with pytest.raises(PasswordWrong):
+        opened(path, "guess")
+    assert text_of(opened(path, "open me")) == "Secret"
+
+
 def test_owner_password_opens_as_well(pdf: Make) -> None:
     assert text_of(opened(pdf(words("Secret"), **locked("u", 6, owner="boss")), "boss")) == "Secret"
 
