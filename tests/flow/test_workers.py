@@ -145,3 +145,15 @@ def test_an_unknown_code_from_a_child_is_a_fault_of_ours() -> None:
 def test_every_code_of_ours_comes_back_as_its_own_class() -> None:
     assert type(error_from("password_wrong", "no")).__name__ == "PasswordWrong"
     assert str(error_from("missing_extra", "engine 'x' is not installed")) == "engine 'x' is not installed"
+
+
+@pytest.mark.usefixtures("linux")
+def test_a_file_name_that_is_no_unicode_is_opened(three_pages: Path) -> None:
+    odd = three_pages.with_name(os.fsdecode(b"caf\xe9.pdf"))
+    three_pages.rename(odd)
+
+    async def go() -> int:
+        async with Workers.running(OPTIONS) as workers:
+            return len((await workers.open(odd, "p\udce9")).pages)
+
+    assert asyncio.run(go()) == 3

@@ -74,7 +74,8 @@ class Child:
             return Frame({"error": {"code": "internal", "text": f"{type(error).__name__}: {error}"}})
 
     def _source(self, head: dict[str, Any]) -> PageSource:
-        key = (head["path"], head["password"])
+        password = wire.from_text(head["password"]) if head["password"] else head["password"]
+        key = (wire.from_text(head["path"]), password)
         if key in self._open:
             self._open.move_to_end(key)
             return self._open[key]
@@ -83,14 +84,14 @@ class Child:
         from pageloom.sources.detect import open_source
 
         options = SourceOptions.model_validate(head["options"])
-        self._open[key] = open_source(Path(head["path"]), head["password"], options)
+        self._open[key] = open_source(Path(key[0]), password, options)
         return self._open[key]
 
     def open(self, frame: Frame) -> Frame:
         """Open a document: its pages and remarks."""
         from pageloom.sources.detect import media_type_of
 
-        path = Path(frame.head["path"])
+        path = Path(wire.from_text(frame.head["path"]))
         source = self._source(frame.head)
         with path.open("rb") as file:
             digest = hashlib.file_digest(file, "sha256").hexdigest()

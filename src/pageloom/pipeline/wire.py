@@ -4,9 +4,11 @@ A child decodes strangers' files; whatever it sends is data of a known shape, so
 hostile file cannot run code in its parent.
 """
 
+import os
 import struct
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import orjson
@@ -48,6 +50,16 @@ _TARGET: TypeAdapter[Target | None] = TypeAdapter(Target | None)
 _REASONS: TypeAdapter[list[Reason]] = TypeAdapter(list[Reason])
 _READING: TypeAdapter[Reading] = TypeAdapter(Reading)
 _ASK: TypeAdapter[Ask] = TypeAdapter(Ask)
+
+
+def as_text(words: str | Path) -> str:
+    """A path or password as text that JSON can carry, also where it is no valid Unicode."""
+    return os.fsencode(words).decode("latin-1")
+
+
+def from_text(text: str) -> str:
+    """What `as_text` was given."""
+    return os.fsdecode(text.encode("latin-1"))
 
 
 def target_json(target: Target | None) -> Any:  # noqa: ANN401 - JSON

@@ -283,7 +283,12 @@ class Workers:
             raise EngineDead(f"engine {spec.name!r}: its process {error}") from error
 
     def _where(self, file: Path, password: str | None) -> dict[str, Any]:
-        return {"path": str(file), "password": password, "options": self.options.source.model_dump(mode="json")}
+        # Names and passwords are bytes to the system: whatever they hold must pass through JSON.
+        return {
+            "path": wire.as_text(file),
+            "password": password and wire.as_text(password),
+            "options": self.options.source.model_dump(mode="json"),
+        }
 
     async def open(self, file: Path, password: str | None) -> OpenedFile:
         """Open a document: its kind, its real pages, remarks.
