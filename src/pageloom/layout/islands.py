@@ -11,8 +11,8 @@ from pageloom.layout.page import LayoutPage
 from pageloom.layout.pieces import Frame, Island, Piece, around, common_em, text_edge
 from pageloom.layout.regions import FoundRegion
 from pageloom.layout.rows import rows_of
-from pageloom.layout.seals import find_seals
-from pageloom.layout.signatures import find_signatures
+from pageloom.layout.seals import FoundSeal, find_seals
+from pageloom.layout.signatures import FoundSignature, find_signatures
 from pageloom.layout.tables import FoundForm, FoundTable, TableTools, study
 from pageloom.model.geometry import Box
 
@@ -62,7 +62,8 @@ def stamps(page: LayoutPage, frame: Frame, pieces: Sequence[Piece]) -> Found:
     by_index = {piece.index: piece for piece in pieces}
     # A text layer's words are print, never what somebody made of handwriting.
     signatures = find_signatures(page) if page.basis != "text-layer" else []
-    for mark in (*find_seals(page), *signatures):
+    marks: list[FoundSeal | FoundSignature] = [*find_seals(page), *signatures]
+    for mark in marks:
         island = _island(mark.block.kind, mark.box, frame)
         island.block = mark.block
         island.inside = [by_index[index] for index in sorted(mark.line_indices) if index in by_index]
@@ -137,7 +138,7 @@ def _formulas(regions: Sequence[FoundRegion], frame: Frame, pieces: Sequence[Pie
         inside = _inside(pieces, region.box)
         if not inside or not mathematical(" ".join(piece.text for piece in inside)):
             continue
-        for part in without_text(rows_of(in_rows(inside)), left):
+        for part in without_text(rows_of([piece for piece in in_rows(inside) if isinstance(piece, Piece)]), left):
             several = [piece for row in part for piece in row.pieces]
             several += _equation_numbers(several, pieces)
             island = _island("formula", Box.around(piece.line.box for piece in several), frame)
