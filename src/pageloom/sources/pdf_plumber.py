@@ -8,6 +8,8 @@ from typing import Any
 
 import pdfplumber
 from pdfminer.pdfexceptions import PDFException
+from pdfminer.psexceptions import PSException
+from pdfplumber.utils.exceptions import MalformedPDFException, PdfminerException
 
 from pageloom.errors import DamagedDocument
 from pageloom.model.geometry import PageSize
@@ -19,7 +21,21 @@ from pageloom.sources.pdf_objects import SHORT_PT, Rect, read_objects
 from pageloom.sources.pdf_text import font_look, mark_invisible, page_text, shown_affine
 
 # pdfminer raises what its parser stumbles over: all of these were seen on damaged files.
-_FOREIGN = (PDFException, ValueError, TypeError, KeyError, IndexError, AttributeError, AssertionError, RecursionError)
+_FOREIGN = (
+    PDFException,
+    PSException,
+    PdfminerException,
+    MalformedPDFException,
+    ValueError,
+    TypeError,
+    KeyError,
+    IndexError,
+    AttributeError,
+    AssertionError,
+    RecursionError,
+    ZeroDivisionError,
+    OverflowError,
+)
 
 
 class PlumberText:
@@ -57,8 +73,8 @@ class PlumberText:
         return page_text(mark_invisible(glyphs, objects.unseen), Counts(), objects, size)
 
     def close(self) -> None:
-        """Close the document."""
-        self._document.close()
+        """Let go of the file; pdfplumber's own `close` would first read every page."""
+        self._document.stream.close()
 
 
 class _Shown:
