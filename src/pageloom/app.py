@@ -12,9 +12,9 @@ from pydantic import ValidationError
 
 from pageloom.contracts import Availability, EngineFactory, Exporter, ExportOptions, Options, SourceOptions
 from pageloom.errors import EngineUnavailable, ExportError, ModelsMissing, SettingsError, UnknownPlugin
-from pageloom.model.document import DocumentHead, EngineName, PagedDocument
+from pageloom.model.document import DocumentHead, EngineName, Page, PagedDocument
 from pageloom.model.image import Target
-from pageloom.model.job import Input, Opened, PageTask, RunEvent
+from pageloom.model.job import Input, Opened, PageDone, PageTask, RunEvent
 from pageloom.model.reading import Ask
 from pageloom.pipeline.askers import Asker, Events, LoopAsker, WorkerAsker, unheard
 from pageloom.pipeline.choose import AUTO, CPU_ENGINE, Choice, Told, candidates, first_opened, likely
@@ -64,7 +64,15 @@ class App:
 
         async with Line.running(self.workers, read, self.places) as line, aclosing(read_all(line, inputs)) as told:
             async for event in told:
+                if isinstance(event, PageDone):
+                    self._learn(event)
                 yield self._signed(event) if isinstance(event, Opened) else event
+
+    def _learn(self, event: PageDone) -> None:
+        """An engine in the children tells its version and model with its first page."""
+        engine = event.page.engine if isinstance(event.page, Page) else None
+        if engine is not None and engine.name == self.engine.name:
+            self.engine = engine
 
     def _signed(self, event: Opened) -> Opened:
         about = {"engine": self.engine, "engine_reason": self.engine_reason, "made_by": made_by()}

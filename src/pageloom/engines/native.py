@@ -4,17 +4,19 @@ import time
 from contextlib import AbstractAsyncContextManager
 from importlib.metadata import version
 from pathlib import Path
-from typing import ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from pageloom import weights
 from pageloom.contracts import Availability, Engine, Options, WorkerEngine
 from pageloom.errors import EngineUnavailable, UnreadablePage
-from pageloom.layout.compose import LayoutTools, compose
-from pageloom.layout.page import LayoutPage
 from pageloom.model.document import EngineName
 from pageloom.model.identify import numbered
 from pageloom.model.image import PageImage, PageText, Target
 from pageloom.model.reading import PageRequest, Reading
+
+if TYPE_CHECKING:  # the layout room loads OpenCV, which the process that only names this engine does not need
+    from pageloom.layout.compose import LayoutTools
+    from pageloom.layout.page import LayoutPage
 
 
 class NativeOptions(Options):
@@ -32,7 +34,7 @@ class NativeOptions(Options):
 class NativeEngine:
     """Reads the text layer; no pixels are needed unless the layout model is asked for."""
 
-    def __init__(self, tools: LayoutTools) -> None:
+    def __init__(self, tools: "LayoutTools") -> None:
         self.name = EngineName(name="native", version=version("pageloom"))
         self.needs_pixels = tools.mode == "model"
         self._tools = tools
@@ -45,6 +47,8 @@ class NativeEngine:
         """
         if request.text is None:
             raise UnreadablePage(f"page {request.number}: an image has no text layer; use engine onnx")
+        from pageloom.layout.compose import compose
+
         start = time.perf_counter()
         page = layout_page(request.number, request.text, request.image, request.languages)
         blocks = compose(page, self._tools)
@@ -66,7 +70,7 @@ class NativeFactory:
     image_form: ClassVar[Literal["raw", "jpeg"]] = "raw"
     options: ClassVar[type[Options]] = NativeOptions
     target: ClassVar[Target] = Target(dpi=100.0, shortest_px=800)
-    timeout_s: ClassVar[float] = 30.0
+    timeout_s: ClassVar[float] = 120.0  # a dense page takes 0.2 s; a machine under load some 20 times that
 
     def available(self, options: Options) -> Availability:
         """Always, by rules; with the layout model when its file is there."""
@@ -90,14 +94,18 @@ class NativeFactory:
         Raises:
             ModelsMissing: layout "model" without its file.
         """
+        from pageloom.layout.compose import LayoutTools
+
         chosen = _native(options)
         return NativeEngine(LayoutTools.load(chosen.models_folder, chosen.layout))
 
 
 def layout_page(
     number: int, text: PageText, image: PageImage | None = None, languages: tuple[str, ...] = ()
-) -> LayoutPage:
+) -> "LayoutPage":
     """What the layout room is given of a text layer: the visible lines."""
+    from pageloom.layout.page import LayoutPage
+
     size = image.size if image is not None else text.size
     return LayoutPage(
         number=number,
