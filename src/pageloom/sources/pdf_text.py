@@ -3,6 +3,7 @@
 import ctypes
 import math
 import re
+from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -117,14 +118,14 @@ def page_text(glyphs: Sequence[Glyph], counts: Counts, objects: PageObjects, siz
     )
 
 
-def _on_earth(glyphs: Sequence[Glyph], size: PageSize) -> list[Glyph]:
+def _on_earth(glyphs: Sequence[Glyph], size: PageSize) -> Sequence[Glyph]:
     """Glyphs without those of broken matrices: at no place at all, or many pages away."""
+    if not glyphs:
+        return glyphs
     far = 20 * max(size.width, size.height)
-    return [
-        glyph
-        for glyph in glyphs
-        if all(-far < value < far for value in glyph[1:9]) and glyph.style.size < far  # false for NaN
-    ]
+    numbers = np.array([(*glyph[1:9], glyph.style.size) for glyph in glyphs])
+    near = (np.abs(numbers) < far).all(axis=1)  # false for NaN
+    return glyphs if near.all() else [glyph for glyph, kept in zip(glyphs, near.tolist(), strict=True) if kept]
 
 
 def with_true_sizes(glyphs: Sequence[Glyph]) -> Sequence[Glyph]:
@@ -132,15 +133,16 @@ def with_true_sizes(glyphs: Sequence[Glyph]) -> Sequence[Glyph]:
     heights: dict[tuple[str, float], list[float]] = {}
     for glyph in glyphs:
         tall = max(glyph.x1 - glyph.x0, glyph.y1 - glyph.y0)
-        heights.setdefault((glyph.style.font, glyph.style.size), []).append(tall)
-    middle = {key: sorted(several)[len(several) // 2] for key, several in heights.items()}
-    # The middle glyph of any text is 0.45-0.75 em high, of large brackets and signs up to 2 em.
-    wrong = {key: tall / 0.6 for key, tall in middle.items() if tall > 2.5 * key[1]}
-    if not wrong:
+        if tall > 2.5 * glyph.style.size:
+            heights.setdefault((glyph.style.font, glyph.style.size), []).append(tall)
+    if not heights:
         return glyphs
+    all_of = Counter((glyph.style.font, glyph.style.size) for glyph in glyphs)
+    # The middle glyph of any text is 0.45-0.75 em high; large brackets and rules are rare in their font.
+    true = {key: sorted(tall)[len(tall) // 2] / 0.6 for key, tall in heights.items() if len(tall) * 2 > all_of[key]}
     return [
         glyph._replace(
-            style=glyph.style._replace(size=wrong.get((glyph.style.font, glyph.style.size), glyph.style.size))
+            style=glyph.style._replace(size=true.get((glyph.style.font, glyph.style.size), glyph.style.size))
         )
         for glyph in glyphs
     ]
