@@ -1,11 +1,13 @@
 """Stands in for the `vllm` program: knows `serve --help=all`, serves, and dies when told by a file in its model folder.
 
-Files in the folder: `crash` = die at the next request; `refuse` = do not start; `starts` = a line for each start.
+Files in the folder: `crash` = die at the next request; `refuse` = do not start; `slow` = start in 2 s;
+`starts` = a line for each start.
 """
 
 import asyncio
 import os
 import sys
+import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -21,6 +23,8 @@ def main() -> None:
     folder = Path(sys.argv[2])
     with (folder / "starts").open("a") as starts:
         starts.write(f"{os.getpid()}\n")
+    if (folder / "slow").exists():
+        time.sleep(2.0)
     if (folder / "refuse").exists():
         sys.stderr.write("CUDA out of memory, as told\n")
         sys.exit(3)

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from pageloom.asking.served import Patience
 from pageloom.engines.vllm import FACTORY, VllmOptions
 from pageloom.engines.vllm.child import TETHER
 from pageloom.engines.vllm.managed import ManagedEngine
@@ -78,6 +79,8 @@ def test_it_is_stopped_with_us(program: Path) -> None:
 def test_a_death_in_a_document_loses_and_doubles_no_page(program: Path) -> None:
     async def go() -> list[Climbed]:
         async with FACTORY.open(options(program, sequences=4)) as engine:
+            engine.served.patience = Patience(gone_s=0.5)  # type: ignore[attr-defined]
+            (program.parent / "slow").touch()  # a real start takes longer than pages wait for a server that is gone
             async with asyncio.TaskGroup() as group:
                 tasks = [group.create_task(page(engine, number)) for number in range(1, 21)]  # type: ignore[arg-type]
                 await asyncio.sleep(0.3)

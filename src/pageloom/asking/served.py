@@ -19,6 +19,7 @@ from pageloom.model.reading import BlockEvent, Delta, PageRequest, Reading
 
 TRANSPORT_TRIES = 4  # SERVING.md 3.3: full jitter 0.2 * 2^k, at most 5 s
 FIRST_WAIT_S, LONGEST_WAIT_S = 0.2, 5.0
+GONE_LOOK_S = 0.2  # how soon it asks whether a server that fails has died
 LOOK_S = 0.05  # how often a page looks for a free server while all are full
 
 
@@ -92,11 +93,16 @@ class ServedEngine:
 
         Raises:
             EngineUnavailable: all are busy, or none is well, for longer than our patience.
+            EngineDead: none is well because a server of our own has died; its successor will take the page.
         """
-        began = anyio.current_time()
+        began = looked = anyio.current_time()
         while (replica := self.replicas.pick()) is None:
             waited = anyio.current_time() - began
             gone = self.replicas.gave_up()
+            if gone and anyio.current_time() - looked > GONE_LOOK_S:
+                looked = anyio.current_time()
+                if await self.dead():
+                    raise EngineDead(f"page {number}: the server died before it took this page")
             if waited > (self.patience.gone_s if gone else self.patience.busy_s):
                 why = "no server is reachable" if gone else "all servers are full"
                 raise EngineUnavailable(f"page {number}: {why} for {waited:.0f} s: {', '.join(self.servers)}")
