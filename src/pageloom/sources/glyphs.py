@@ -16,6 +16,7 @@ class Style(NamedTuple):
         angle: direction of the baseline, degrees clockwise on the page as shown, 0-360.
         seen: False when it is drawn invisibly.
         source: the text object it came from; glyphs of one object follow one another.
+        pale: white, so that it is seen only on a ground of its own.
     """
 
     size: float
@@ -26,6 +27,7 @@ class Style(NamedTuple):
     mono: bool = False
     seen: bool = True
     source: int = 0
+    pale: bool = False
 
 
 class Glyph(NamedTuple):

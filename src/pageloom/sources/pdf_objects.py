@@ -12,6 +12,7 @@ MAX_OBJECTS = 60_000  # a map has some 100,000; what lies beyond is drawn, but g
 MAX_SEGMENTS = 60_000
 MAX_FORM_DEPTH = 8
 THIN_PT = 2.5  # a filled bar no thicker than this is a line
+WHITE = 245  # of 255: paler paint leaves no mark on white paper
 SHORT_PT = 6.0  # strokes of letters drawn as paths are shorter than any table line
 INVISIBLE_MODES = frozenset({pdfium.FPDF_TEXTRENDERMODE_INVISIBLE, pdfium.FPDF_TEXTRENDERMODE_CLIP})
 
@@ -92,6 +93,7 @@ def read_objects(page: Any, to_shown: Affine) -> PageObjects:  # noqa: ANN401 - 
             _image(thing, affine, order, found)
         elif kind == pdfium.FPDF_PAGEOBJ_SHADING:
             found.drawn = True
+            found.grounds.extend([(box, order)] if (box := _bounds(thing, affine)) else [])
     return found
 
 
@@ -168,6 +170,8 @@ def _path(thing: Any, affine: Affine, order: int, found: PageObjects) -> int:  #
     if not filled and not lined:
         return 0
     found.drawn = True
+    if lined and min(width, height) > THIN_PT:  # a line of 15 points is how some writers fill a table's head
+        found.grounds.append((box, order))
     if max(width, height) < SHORT_PT:
         return 0
     if min(width, height) <= THIN_PT:
@@ -231,4 +235,4 @@ def _visible(thing: Any, read: Any) -> bool:  # noqa: ANN401 - ctypes handle and
     if not read(thing, *channels):
         return True
     red, green, blue, alpha = (channel.value for channel in channels)
-    return alpha > 12 and min(red, green, blue) < 245
+    return alpha > 12 and min(red, green, blue) < WHITE

@@ -16,7 +16,7 @@ from pageloom.sources.characters import UNKNOWN, character, composed
 from pageloom.sources.glyphs import SPACE_GUESSED, SPACE_NONE, SPACE_WRITTEN, Glyph, Style, along
 from pageloom.sources.health import Counts, health_of
 from pageloom.sources.lines import lines_from
-from pageloom.sources.pdf_objects import INVISIBLE_MODES, Affine, PageObjects, Rect, read_objects
+from pageloom.sources.pdf_objects import INVISIBLE_MODES, WHITE, Affine, PageObjects, Rect, read_objects
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -239,7 +239,16 @@ class _Layer:
         mode = pdfium.FPDFTextObj_GetTextRenderMode(thing) if address else pdfium.FPDF_TEXTRENDERMODE_FILL
         font, bold, italic, mono = self._font(index)
         bold = bold or mode == pdfium.FPDF_TEXTRENDERMODE_FILL_STROKE  # bold print by an outline
-        return Style(size or 1.0, angle, font, bold, italic, mono, mode not in INVISIBLE_MODES, address)
+        pale, clear = self._paint(thing, mode) if address else (False, False)
+        seen = mode not in INVISIBLE_MODES and not clear
+        return Style(size or 1.0, angle, font, bold, italic, mono, seen, address, pale)
+
+    def _paint(self, thing: Any, mode: int) -> tuple[bool, bool]:  # noqa: ANN401 - ctypes handle
+        """Whether filled letters are white, and whether they are wholly transparent."""
+        if mode != pdfium.FPDF_TEXTRENDERMODE_FILL or not pdfium.FPDFPageObj_GetFillColor(thing, *_COLOUR):
+            return False, False
+        red, green, blue, alpha = (channel.value for channel in _COLOUR)
+        return min(red, green, blue) >= WHITE, alpha == 0
 
     def _font(self, index: int) -> tuple[str, bool, bool, bool]:
         length = pdfium.FPDFText_GetFontInfo(self.handle, index, _NAME, len(_NAME), _FLAGS)
@@ -254,6 +263,7 @@ class _Layer:
 _MATRIX = pdfium.FS_MATRIX()
 _NAME = ctypes.create_string_buffer(256)
 _FLAGS = ctypes.c_int()
+_COLOUR = tuple(ctypes.c_uint() for _ in range(4))
 
 
 def font_look(name: str, flags: int) -> tuple[str, bool, bool, bool]:
@@ -328,24 +338,38 @@ def _inside(glyph: Glyph, boxes: Sequence[Rect]) -> bool:
 
 
 def mark_hidden(glyphs: Sequence[Glyph], objects: PageObjects, size: PageSize) -> list[Glyph]:
-    """Glyphs marked unseen that lie outside the page, or under something opaque painted later."""
-    covers = np.array([(*box, order) for box, order in objects.covers], float).reshape(-1, 5)
-    hidden: dict[int, bool] = {}
+    """Glyphs marked unseen that lie outside the page, under something opaque painted later, or white on white."""
+    sight = _Sight(objects)
     marked: list[Glyph] = []
     for glyph in glyphs:
         seen = glyph.style.seen
         if seen:
             x, y = (glyph.x0 + glyph.x1) / 2, (glyph.y0 + glyph.y1) / 2
-            seen = -1 <= x <= size.width + 1 and -1 <= y <= size.height + 1
-            if seen and len(covers):
-                source = glyph.style.source
-                if source not in hidden:  # asked once for each text object
-                    hidden[source] = _covered(objects.order.get(source, -1), x, y, covers)
-                seen = not hidden[source]
+            seen = -1 <= x <= size.width + 1 and -1 <= y <= size.height + 1 and not sight.hides(glyph.style, x, y)
         marked.append(glyph if seen == glyph.style.seen else glyph._replace(style=glyph.style._replace(seen=seen)))
     return marked
 
 
-def _covered(order: int, x: float, y: float, covers: "NDArray[np.float64]") -> bool:
-    inside = (covers[:, 0] < x) & (x < covers[:, 2]) & (covers[:, 1] < y) & (y < covers[:, 3])
-    return order >= 0 and bool((inside & (covers[:, 4] > order)).any())
+class _Sight:
+    """What is painted over and under text objects; asked once for each of them."""
+
+    def __init__(self, objects: PageObjects) -> None:
+        self._order = objects.order
+        self._covers = np.array([(*box, order) for box, order in objects.covers], float).reshape(-1, 5)
+        self._grounds = np.array([(*box, order) for box, order in objects.grounds], float).reshape(-1, 5)
+        self._known: dict[int, bool] = {}
+
+    def hides(self, style: Style, x: float, y: float) -> bool:
+        """Whether the text object that has a glyph here cannot be seen."""
+        order = self._order.get(style.source, -1)
+        if order < 0 or not (len(self._covers) or style.pale):
+            return False
+        if style.source not in self._known:
+            covered = bool((_around(self._covers, x, y) & (self._covers[:, 4] > order)).any())
+            bare = style.pale and not (_around(self._grounds, x, y) & (self._grounds[:, 4] < order)).any()
+            self._known[style.source] = covered or bool(bare)
+        return self._known[style.source]
+
+
+def _around(boxes: "NDArray[np.float64]", x: float, y: float) -> "NDArray[np.bool_]":
+    return (boxes[:, 0] < x) & (x < boxes[:, 2]) & (boxes[:, 1] < y) & (y < boxes[:, 3])

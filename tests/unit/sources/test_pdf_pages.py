@@ -172,6 +172,16 @@ def test_text_under_an_opaque_area_is_not_seen(pdf: Make) -> None:
     assert seen(path) == {"above": True, "redacted": False, "written over": True}
 
 
+def test_white_text_is_seen_on_a_dark_ground_only(pdf: Make) -> None:
+    white = "1 g " + words("on a bar", y=205) + words("on paper", y=100)
+    path = pdf("0 0 0.5 rg 40 195 200 30 re f\n" + white + "0 g " + words("black", y=50))
+    assert seen(path) == {"on a bar": True, "on paper": False, "black": True}
+
+
+def test_white_text_on_a_thick_line_is_seen(pdf: Make) -> None:
+    assert seen(pdf("20 w 40 205 m 300 205 l S 1 g " + words("head", y=200))) == {"head": True}
+
+
 @pytest.mark.parametrize("angle", [17, 90, 200, 270, 45])
 def test_slanted_lines_tell_their_angle(pdf: Make, angle: int) -> None:
     # PDF's y points up, so that a turn to the left is a negative angle clockwise.
