@@ -11,6 +11,7 @@ import pypdfium2.raw as pdfium
 MAX_OBJECTS = 60_000  # a map has some 100,000; what lies beyond is drawn, but gives no rulings
 MAX_SEGMENTS = 60_000
 MAX_FORM_DEPTH = 8
+MAX_CLIPS, MAX_CLIP_SEGMENTS = 6, 200
 THIN_PT = 2.5  # a filled bar no thicker than this is a line
 WHITE = 245  # of 255: paler paint leaves no mark on white paper
 SHORT_PT = 6.0  # strokes of letters drawn as paths are shorter than any table line
@@ -152,7 +153,7 @@ def _image(thing: Any, affine: Affine, order: int, found: PageObjects) -> None: 
     found.images.append(box)
     found.grounds.append((box, order))
     if not pdfium.FPDFPageObj_HasTransparency(thing):
-        found.covers.append((box, order))
+        _cover(thing, affine, box, order, found)
 
 
 def _path(thing: Any, affine: Affine, order: int, found: PageObjects) -> int:  # noqa: ANN401 - ctypes handle
@@ -166,7 +167,8 @@ def _path(thing: Any, affine: Affine, order: int, found: PageObjects) -> int:  #
     lined = bool(stroked.value) and _visible(thing, pdfium.FPDFPageObj_GetStrokeColor)
     width, height = box[2] - box[0], box[3] - box[1]
     if painted and min(width, height) > THIN_PT:
-        _area(thing, box, order, found, white=not filled)
+        _area(thing, affine, box, order, found)
+        found.grounds.extend([(box, order)] if filled else [])
     if not filled and not lined:
         return 0
     found.drawn = True
@@ -184,11 +186,32 @@ def _path(thing: Any, affine: Affine, order: int, found: PageObjects) -> int:  #
     return int(segments)
 
 
-def _area(thing: Any, box: Rect, order: int, found: PageObjects, *, white: bool) -> None:  # noqa: ANN401
-    if not white:
-        found.grounds.append((box, order))
-    if pdfium.FPDFPath_CountSegments(thing) <= 6 and not pdfium.FPDFPageObj_HasTransparency(thing):
-        found.covers.append((box, order))
+def _area(thing: Any, affine: Affine, box: Rect, order: int, found: PageObjects) -> None:  # noqa: ANN401
+    """A filled area; a rectangle hides what lies under it."""
+    segments = pdfium.FPDFPath_CountSegments(thing)
+    if not 4 <= segments <= 6 or pdfium.FPDFPageObj_HasTransparency(thing):
+        return
+    matrix = multiply(_matrix(thing), affine)
+    points = list(_points(thing, matrix, segments))
+    corners = {(round(x), round(y)) for x, y, _ in points}
+    starts = sum(pdfium.FPDFPathSegment_GetType(segment) == pdfium.FPDF_SEGMENT_MOVETO for _, _, segment in points)
+    if starts == 1 and len(corners) == 4 and len({x for x, _ in corners}) == len({y for _, y in corners}) == 2:
+        _cover(thing, affine, box, order, found)
+
+
+def _cover(thing: Any, affine: Affine, box: Rect, order: int, found: PageObjects) -> None:  # noqa: ANN401
+    """Note what an opaque object hides: the part of its box inside the boxes of its clipping paths."""
+    clip = pdfium.FPDFPageObj_GetClipPath(thing)
+    x0, y0, x1, y1 = box
+    for path in range(min(max(0, pdfium.FPDFClipPath_CountPaths(clip)) if clip else 0, MAX_CLIPS)):
+        count = min(pdfium.FPDFClipPath_CountPathSegments(clip, path), MAX_CLIP_SEGMENTS)
+        segments = (pdfium.FPDFClipPath_GetPathSegment(clip, path, index) for index in range(count))
+        places = [mapped(affine, *point) for segment in segments if (point := _point(segment)) is not None]
+        if places:
+            xs, ys = [x for x, _ in places], [y for _, y in places]
+            x0, y0, x1, y1 = max(x0, min(xs)), max(y0, min(ys)), min(x1, max(xs)), min(y1, max(ys))
+    if x0 < x1 and y0 < y1:
+        found.covers.append(((x0, y0, x1, y1), order))
 
 
 def _thin(box: Rect) -> Rect:
@@ -202,14 +225,9 @@ def _thin(box: Rect) -> Rect:
 
 def _straight(thing: Any, affine: Affine, segments: int) -> Iterator[Rect]:  # noqa: ANN401 - ctypes handle
     """Horizontal and vertical strokes of a path, the closing one included."""
-    matrix = multiply(_matrix(thing), affine)
-    x, y = ctypes.c_float(), ctypes.c_float()
     start = last = (0.0, 0.0)
-    for index in range(segments):
-        segment = pdfium.FPDFPath_GetPathSegment(thing, index)
-        if not segment or not pdfium.FPDFPathSegment_GetPoint(segment, x, y):
-            continue
-        point = mapped(matrix, x.value, y.value)
+    for x, y, segment in _points(thing, multiply(_matrix(thing), affine), segments):
+        point = x, y
         kind = pdfium.FPDFPathSegment_GetType(segment)
         if kind == pdfium.FPDF_SEGMENT_MOVETO:
             start = point
@@ -218,6 +236,22 @@ def _straight(thing: Any, affine: Affine, segments: int) -> Iterator[Rect]:  # n
         if pdfium.FPDFPathSegment_GetClose(segment):
             yield from _upright(point, start)
         last = point
+
+
+def _points(thing: Any, matrix: Affine, segments: int) -> Iterator[tuple[float, float, Any]]:  # noqa: ANN401
+    """End points of a path's segments, mapped, each with its segment."""
+    for index in range(segments):
+        segment = pdfium.FPDFPath_GetPathSegment(thing, index)
+        point = _point(segment)
+        if point is not None:
+            yield *mapped(matrix, *point), segment
+
+
+def _point(segment: Any) -> tuple[float, float] | None:  # noqa: ANN401 - ctypes handle
+    x, y = ctypes.c_float(), ctypes.c_float()
+    if not segment or not pdfium.FPDFPathSegment_GetPoint(segment, x, y):
+        return None
+    return (x.value, y.value) if math.isfinite(x.value) and math.isfinite(y.value) else None
 
 
 def _upright(one: tuple[float, float], other: tuple[float, float]) -> Iterator[Rect]:

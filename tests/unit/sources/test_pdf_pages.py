@@ -172,6 +172,19 @@ def test_text_under_an_opaque_area_is_not_seen(pdf: Make) -> None:
     assert seen(path) == {"above": True, "redacted": False, "written over": True}
 
 
+@pytest.mark.parametrize(
+    "later",
+    [
+        "0.9 g 40 140 m 300 140 l 40 260 l f",
+        "0.9 g 40 140 m 300 140 l 40 260 m 300 260 l f",
+        "q 300 10 50 50 re W n 0.9 g 0 0 400 300 re f Q",
+    ],
+    ids=["triangle", "two lines", "clipped away"],
+)
+def test_shapes_that_leave_the_text_free_hide_nothing(pdf: Make, later: str) -> None:
+    assert seen(pdf(words("free to see", x=200, y=210) + later)) == {"free to see": True}
+
+
 def test_white_text_is_seen_on_a_dark_ground_only(pdf: Make) -> None:
     white = "1 g " + words("on a bar", y=205) + words("on paper", y=100)
     path = pdf("0 0 0.5 rg 40 195 200 30 re f\n" + white + "0 g " + words("black", y=50))
