@@ -11,7 +11,7 @@ PageloomError
 Errors know nothing of HTTP or exit codes: `cli/exits.py` (and later `api/problems.py`) hold one table each.
 """
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 
 class PageloomError(Exception):
@@ -19,6 +19,8 @@ class PageloomError(Exception):
 
     code: ClassVar[str] = "error"
     retryable: ClassVar[bool] = False
+    attempts: tuple[Any, ...] = ()
+    """Tries at a page that ended with this error (`model.document.Attempt`), where there were several."""
 
 
 class InputError(PageloomError):

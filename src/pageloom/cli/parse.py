@@ -9,6 +9,12 @@ from pageloom.cli.options import Assignments, ConfigFile, overrides
 OUTPUT = "out"
 
 
+def asked(task: str | None) -> dict[str, str | None]:
+    """Settings of `--task`: `locate:total amount` is the task locate with its words."""
+    name, colon, words = (task or "").partition(":")
+    return {"read.task": name or None, "read.words": words if colon else None}
+
+
 def parse(  # noqa: PLR0913 - one parameter an option
     inputs: Annotated[
         list[str], typer.Argument(metavar="FILE|DIR|-...", help="Files, folders, or - for stdin.", show_default=False)
@@ -19,6 +25,14 @@ def parse(  # noqa: PLR0913 - one parameter an option
     ] = OUTPUT,
     engine: Annotated[
         str | None, typer.Option("--engine", help="auto, native, onnx, ...; see doctor.", show_default=False)
+    ] = None,
+    task: Annotated[
+        str | None,
+        typer.Option(
+            "--task",
+            help="What a model is asked: markdown, text, figure, or WORD:WORDS with locate or custom.",
+            show_default=False,
+        ),
     ] = None,
     lang: Annotated[
         str | None, typer.Option("--lang", help="Languages to expect, e.g. zh,en.", show_default=False)
@@ -70,6 +84,7 @@ def parse(  # noqa: PLR0913 - one parameter an option
     named: dict[str, object | None] = {
         "engine.name": engine,
         "read.languages": lang,
+        **asked(task),
         "password": password,
         "output.formats": formats,
         "output.headers": headers,

@@ -218,6 +218,7 @@ async def climb(
         place = climbing.after(place, ended)
     best = climbing.best()
     if best is None:
+        error.attempts = tuple(climbing.tried)
         raise error
     return Climbed(best, tuple(climbing.tried))
 

@@ -78,7 +78,7 @@ async def read_page(
         result = _page(task, held.page, way, climbed, started)
         return await _with_pictures(result, task, workers, how)
     except PageloomError as error:
-        return PageResult(failed(task, error.code, str(error), started))
+        return PageResult(failed(task, error.code, str(error), started, error.attempts))
     except Exception as error:  # noqa: BLE001 - a stranger's plug-in, a bug of ours: the page fails, the job goes on
         return PageResult(failed(task, "internal", f"page {task.number}: {type(error).__name__}: {error}", started))
 
@@ -159,12 +159,13 @@ async def _with_pictures(result: PageResult, task: PageTask, workers: Workers, h
     return PageResult(page.model_copy(update={"blocks": blocks}), {**result.assets, **assets})
 
 
-def failed(task: PageTask, code: str, reason: str, started: float) -> FailedPage:
+def failed(task: PageTask, code: str, reason: str, started: float, attempts: tuple[Attempt, ...] = ()) -> FailedPage:
     """The page's place in the document, with the reason why it is empty."""
     return FailedPage(
         number=task.number,
         size=task.size,
         code=code,
         reason=reason,
+        attempts=attempts,
         seconds=round(time.monotonic() - started, 3),
     )

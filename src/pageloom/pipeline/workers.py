@@ -120,6 +120,9 @@ class _Process:
         except (TimeoutError, EOFError) as error:
             await child.end()
             raise EngineDead(f"a child process could not be started: {error}") from error
+        except asyncio.CancelledError:
+            await asyncio.shield(child.end())
+            raise
         return child
 
     async def ask(self, frame: Frame, seconds: float) -> Frame:
@@ -245,8 +248,10 @@ class Workers:
 
     async def close(self) -> None:
         """End all child processes."""
-        for task in list(self._warming):
+        warming = list(self._warming)
+        for task in warming:
             task.cancel()
+        await asyncio.gather(*warming, return_exceptions=True)
         await self._decoders.close()
         await self._readers.close()
 

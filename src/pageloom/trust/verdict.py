@@ -22,6 +22,10 @@ SPOKEN = {
     "content_lost": "parts of the page are missing in the damaged file",
     "truncated_image": "the picture file breaks off; the page was read as far as it goes",
     "truncated": "the answer was cut before the page's end",
+    "cut_mark": "the answer ended inside a place mark",
+    "bad_grounding": "place marks of the answer could not be read",
+    "nothing_new": "for a long stretch the answer said little new",
+    "language_unexpected": "the answer is in another script than the languages that were named",
 }
 
 
