@@ -18,7 +18,7 @@ from pageloom.pipeline.workers import EngineSpec, Workers
 from pageloom.trust.agreement import agreement
 from pageloom.trust.confidence import calibrated
 from pageloom.trust.marks import marked
-from pageloom.trust.verdict import comparable, judge
+from pageloom.trust.verdict import SPOKEN, comparable, judge
 
 SMALLER = 1600  # longest side in pixels of the second try after a crash (SERVING.md 1.7)
 UNREADABLE = {
@@ -116,10 +116,9 @@ def _has_glyphs(drawn: DrawnPage) -> bool:
 
 
 def _blank(task: PageTask, drawn: DrawnPage, started: float) -> PageResult:
-    verdict = Verdict(reasons=(Reason(code="blank", text="nothing is printed on this page"),))
-    if "render_suspect_blank" in drawn.notes:
-        why = Reason(code="render_suspect_blank", text="the page has content, but its picture came out blank")
-        verdict = Verdict(state="suspect", reasons=(why,))
+    spoken = tuple(Reason(code=note, text=SPOKEN[note]) for note in drawn.notes if note in SPOKEN)
+    blank = Reason(code="blank", text="nothing is printed on this page")
+    verdict = Verdict(state="suspect", reasons=spoken) if spoken else Verdict(reasons=(blank,))
     return PageResult(
         Page(number=task.number, size=drawn.info.size, verdict=verdict, seconds=time.monotonic() - started)
     )
