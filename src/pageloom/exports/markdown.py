@@ -9,7 +9,7 @@ from urllib.parse import quote
 from pageloom.contracts import ExportOptions
 from pageloom.exports import escape
 from pageloom.exports.grid import Grid, grid
-from pageloom.exports.writing import OneFile, captions, clean, failure, one_line, shown
+from pageloom.exports.writing import OneFile, clean, failure, one_line, shown
 from pageloom.model.blocks import (
     Block,
     Caption,
@@ -64,7 +64,6 @@ def page_markdown(page: AnyPage, options: ExportOptions) -> str:
         parts.append(_mark(page))
     if page.kind == "failed_page":
         parts.append(f"> {escape.paragraph(failure(page))}")
-    titles = captions(page)
     items: list[ListItem] = []
     for block in shown(page, headers=options.headers):
         if isinstance(block, ListItem):
@@ -73,7 +72,7 @@ def page_markdown(page: AnyPage, options: ExportOptions) -> str:
         if items:
             parts.append(_list(items))
             items = []
-        parts.append(_block(block, titles.get(block.id, ""), options))
+        parts.append(_block(block, options))
     if items:
         parts.append(_list(items))
     return "\n\n".join(part for part in parts if part)
@@ -86,7 +85,7 @@ def _mark(page: AnyPage) -> str:
     return f"<!-- page {page.number}{remark} -->"
 
 
-def _block(block: Block, caption: str, options: ExportOptions) -> str:  # noqa: C901 - one branch a kind
+def _block(block: Block, options: ExportOptions) -> str:  # noqa: C901 - one branch a kind
     match block:
         case Heading():
             words = escape.heading(block.text)
@@ -98,7 +97,7 @@ def _block(block: Block, caption: str, options: ExportOptions) -> str:  # noqa: 
         case Formula():
             return _formula(block)
         case Figure() | Chart():
-            return _picture(block, caption, options)
+            return _picture(block, options)
         case Seal() | Signature():
             return f"> [{block.kind}] {escape.inline(one_line(block.text))}".rstrip()
         case Code():
@@ -109,11 +108,12 @@ def _block(block: Block, caption: str, options: ExportOptions) -> str:  # noqa: 
             assert_never(block)
 
 
-def _picture(block: Figure | Chart, caption: str, options: ExportOptions) -> str:
+def _picture(block: Figure | Chart, options: ExportOptions) -> str:
+    """A picture; what is written in it is its alternative text, its caption stands in a paragraph of its own."""
     words = one_line(block.text)
     if block.asset is None:
         return escape.paragraph(words)
-    alternative = escape.inline(words or one_line(caption) or block.kind).replace("[", "\\[")
+    alternative = escape.inline(words or block.kind).replace("[", "\\[")
     alternative = re.sub(r"(?<!\\)\]", r"\\]", alternative)
     return f"![{alternative}]({address(block.asset, options)})"
 
