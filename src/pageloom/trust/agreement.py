@@ -19,7 +19,7 @@ from pageloom.trust.passages import passages
 
 # A window holds letters of this much weight; an ideograph weighs what two letters of an alphabet do.
 WINDOW = 8
-# Passages below this weight are misread words, not sentences (benchmarks/trust/agreement.py).
+# Passages below this weight are taken for misread words, not sentences; an estimate, not measured yet.
 PASSAGE = 18.0
 
 

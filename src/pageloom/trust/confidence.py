@@ -1,8 +1,8 @@
 """From a recogniser's score to the chance that a line is right.
 
 A recogniser's score is a mean of softmax peaks: it says how sure the network was, not how often it is right. The table
-below says how often. It was measured by `benchmarks/trust/calibration.py` on dev pages with known text; there the
-expected calibration error of the raw score and of the calibrated one stand side by side.
+below turns one into the other. Its knots are a first estimate: no calibration error has been measured for them yet, so
+the values rank lines by their risk, but are not to be read as measured shares.
 """
 
 from bisect import bisect_left
@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from pageloom.model.blocks import Block, Confidence, Line, Table
 
-# Score of a line, and the share of lines of that score whose letters, digits and marks are all right.
+# Score of a line, and the estimated share of lines of that score whose letters, digits and marks are all right.
 CURVE: tuple[tuple[float, float], ...] = (
     (0.0, 0.0),
     (0.60, 0.05),

@@ -10,10 +10,11 @@ from pageloom.model.reading import Reading
 from pageloom.trust.agreement import Agreement, agreement
 from pageloom.trust.gibberish import gibberish
 
-LOW_SCORE = 0.85  # a line below is more often wrong than right (benchmarks/trust/calibration.py)
-LOW_LETTERS = 0.10  # share of a page's letters in such lines (benchmarks/trust/verdicts.py)
+# Estimates: how many bad pages these limits catch has not been measured yet.
+LOW_SCORE = 0.85  # a line below is more often wrong than right
+LOW_LETTERS = 0.10  # share of a page's letters in such lines
 MEAN_SCORE = 0.93
-GIBBERISH = 0.25  # print of any language stays below .05 (benchmarks/trust/verdicts.py)
+GIBBERISH = 0.25  # share of odd words
 # A text layer speaks for or against a reading only when it is healthy and drawn visibly.
 LAYER_UNMAPPED, LAYER_SYMBOLS, LAYER_PLAUSIBLE, LAYER_HIDDEN, LAYER_LETTERS = 0.05, 0.5, 0.5, 0.10, 20
 SPOKEN = {
