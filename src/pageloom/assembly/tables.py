@@ -145,17 +145,29 @@ def _repeated_rows(first: Table, second: Table, columns: dict[int, int]) -> int:
     """How many rows at the head of the second part are the header of the first, printed again."""
     heads = [cell.row + cell.row_span for cell in first.cells if cell.header]
     most = min(max(heads, default=1), MOST_HEADER_ROWS, second.rows - 1, first.rows - 1)
+    # Where no row is marked as a header, a first row that comes again in its own part is data.
+    if not heads and any(
+        _row_words(first, 0, 1, {}) == _row_words(first, row, row + 1, {}) for row in range(1, first.rows)
+    ):
+        return 0
     for count in range(most, 0, -1):
-        before = _row_words(first, count, {})
-        after = _row_words(second, count, columns)
-        if before and fuzz.ratio(before, after) >= HEADER_ALIKE:
+        before = _row_words(first, 0, count, {})
+        after = _row_words(second, 0, count, columns)
+        if before and fuzz.ratio(before, after) >= HEADER_ALIKE and _numbers(before) == _numbers(after):
             return count
     return 0
 
 
-def _row_words(table: Table, rows: int, columns: dict[int, int]) -> str:
+def _numbers(words: str) -> list[str]:
+    """Digits but those inside words, which are misread letters: rows of other dates or amounts are other rows."""
+    return re.findall(r"(?<![^\W\d_])\d|\d(?![^\W\d_])", words)
+
+
+def _row_words(table: Table, begin: int, end: int, columns: dict[int, int]) -> str:
     cells = sorted(
-        (cell.row, columns.get(cell.column, cell.column), cell.text) for cell in table.cells if cell.row < rows
+        (cell.row - begin, columns.get(cell.column, cell.column), cell.text)
+        for cell in table.cells
+        if begin <= cell.row < end
     )
     plain = unicodedata.normalize("NFKC", "\t".join(text for _, _, text in cells)).casefold()
     return re.sub(r"[^\w\t]+", "", plain).strip()
